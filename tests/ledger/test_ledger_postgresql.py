@@ -241,7 +241,7 @@ def test_a_refusal_holds_no_connection(where: str, database: str) -> None:
     gc.disable()
     try:
         store = PostgresqlStore(Database(where.replace("/ledgers?", database)), timeout=1)
-        with pytest.raises(errors.LedgerError), store.reading(str):
+        with pytest.raises(errors.LedgerError), store.reading():
             raise psycopg.OperationalError("the disk is full")  # where there is a ledger
         held = weakref.ref(store)
         del store

@@ -54,7 +54,7 @@ from dproo.ledger.rules import (
     written,
 )
 from dproo.ledger.stores import PATIENCE, LedgerSession, Store, store_of
-from dproo.ledger.witness import Memory, named_witness, tell
+from dproo.ledger.witness import named_witness, tell
 from dproo.mechanisms import Relation
 
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
@@ -239,7 +239,7 @@ class Ledger:
         public_text("request", draft.body["request"], neighbours)
         limited = replace(draft, limits=self.limits, room=room)
 
-        def append(session: LedgerSession[Memory]) -> Event:
+        def append(session: LedgerSession) -> Event:
             session.tally(dataset).require_basis(basis)
             if not self.is_awaited():
                 raise LedgerError("nobody waits for the answer any more. Nothing was charged.")
@@ -285,7 +285,7 @@ class Ledger:
             kind=RECORDED, dataset=entry.dataset, body={"receipt": kept}, entry=entry.number
         )
 
-        def append(session: LedgerSession[Memory]) -> dict[str, Any]:
+        def append(session: LedgerSession) -> dict[str, Any]:
             reserved = _charge(session, entry.number)
             if reserved.hash != entry.hash:
                 raise _unknown(entry.number)
@@ -345,7 +345,7 @@ class Ledger:
         number = whole("request", number, at_least=1, at_most=MOST_EVENTS)
         known = Draft(kind=kind, dataset="", entry=number, body={})
 
-        def append(session: LedgerSession[Memory]) -> None:
+        def append(session: LedgerSession) -> None:
             asked = session.event(number)
             if asked is None or asked.kind != REQUESTED or isinstance(self.path, Path):
                 raise UnknownEntryError(refusal("request", "be the number of an open one", number))
@@ -384,26 +384,23 @@ class Ledger:
 
     @cached_property
     def _store(self) -> Store:
-        return store_of(self.path, timeout=self.timeout)
-
-    def _look(self, identity: str) -> Memory:
-        return Memory(ledger=identity, chosen=self.witness)
+        return store_of(self.path, timeout=self.timeout, witness=self.witness)
 
     @contextmanager
-    def _reading(self, *, is_checked: bool = True) -> Iterator[LedgerSession[Memory]]:
-        with self._store.reading(self._look, is_checked=is_checked) as session:
-            session.looked.require_all(session, self.path)
+    def _reading(self, *, is_checked: bool = True) -> Iterator[LedgerSession]:
+        with self._store.reading(is_checked=is_checked) as session:
+            session.memory.require_all(session, self.path)
             yield session
 
-    def _write(self, action: Callable[[LedgerSession[Memory]], Result]) -> Result:
+    def _write(self, action: Callable[[LedgerSession], Result]) -> Result:
         """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote."""
 
-        def remembered(session: LedgerSession[Memory]) -> tuple[Result, Any]:
-            session.looked.require_all(session, self.path)
-            session.looked.require_writable()
-            return action(session), session.looked.news(session)
+        def remembered(session: LedgerSession) -> tuple[Result, Any]:
+            session.memory.require_all(session, self.path)
+            session.memory.require_writable()
+            return action(session), session.memory.news(session)
 
-        result, news = self._store.write(self._look, remembered)
+        result, news = self._store.write(remembered)
         tell(news, timeout=self.timeout)
         return result
 
@@ -421,7 +418,7 @@ def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[
     )
 
 
-def _charge(session: LedgerSession[Memory], number: int) -> Event:
+def _charge(session: LedgerSession, number: int) -> Event:
     found = session.event(number)
     if found is None or found.kind != RESERVED:
         raise _unknown(number)

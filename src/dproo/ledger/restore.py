@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dproo.errors import NotEmptyLedgerError
 from dproo.ledger.account import Replay
@@ -15,7 +14,7 @@ from dproo.ledger.ledger import Ledger
 from dproo.ledger.location import Database, address_of
 from dproo.ledger.rules import TERMS
 from dproo.ledger.stores import PATIENCE, LedgerSession, store_of
-from dproo.ledger.witness import Memory, News, Note, named_witness, tell
+from dproo.ledger.witness import News, Note, named_witness, tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +54,7 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
     Replay.of(chain).require_intact(source.path)
     made = Ledger.create(target)
 
-    def write(session: LedgerSession[Memory]) -> None:
+    def write(session: LedgerSession) -> None:
         held = list(session.events())
         if held and not (session.is_again and held == chain):
             raise NotEmptyLedgerError(f"the ledger {made.path} must be empty to be copied into.")
@@ -89,13 +88,10 @@ def accept_restore(
         ValueError: the ledger lacks nothing.
     """
     address = address_of(path)
-    chosen = named_witness(witness)
+    store = store_of(address, timeout=timeout, witness=named_witness(witness))
 
-    def look(identity: str) -> Memory:
-        return Memory(ledger=identity, chosen=chosen)
-
-    def restore(session: LedgerSession[Memory]) -> tuple[list[Loss], list[News]]:
-        memory: Any = session.looked
+    def restore(session: LedgerSession) -> tuple[list[Loss], list[News]]:
+        memory = session.memory
         memory.require_writable()
         lost = memory.lost(session)
         if not lost:
@@ -117,7 +113,7 @@ def accept_restore(
                 session.append(draft)
         return found, memory.news(session)
 
-    found, news = store_of(address, timeout=timeout).write(look, restore)
+    found, news = store.write(restore)
     tell(news, timeout=timeout)
     return found
 

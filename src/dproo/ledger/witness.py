@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
@@ -36,7 +36,6 @@ from dproo.errors import (
 )
 from dproo.ledger.events import CHARGES, Event
 from dproo.ledger.location import GATE, make_folder, sync_folder
-from dproo.ledger.stores.base import LedgerSession
 
 _HASH = re.compile("[0-9a-f]{64}")
 _TAIL = 1 << 16  # bytes in which the wanted notes nearly always are
@@ -277,6 +276,16 @@ def _is_note(found: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
+class Held(Protocol):
+    """The events of a ledger in one state, as its session reads them."""
+
+    def event(self, seq: int) -> Event | None:
+        """Return an event by its number."""
+
+    def events(self, *, since: int = 0) -> Iterator[Event]:
+        """Yield the events after a number, in order."""
+
+
 News = tuple[Witness, Note | None, list[Note]]
 """A witness, its newest note, and the notes that it lacks."""
 
@@ -310,7 +319,7 @@ class Memory:
         looked = self.witnesses if self.ledger else []
         self.newest = {one: one.newest(self.ledger) for one in looked}
 
-    def lost(self, held: LedgerSession[Any]) -> list[Note]:
+    def lost(self, held: Held) -> list[Note]:
         """Return the notes of events that the ledger lacks."""
         if all(self._is_held(note, held) for note in self.newest.values()):
             return []
@@ -324,13 +333,13 @@ class Memory:
         return [note for digest, note in noted.items() if digest not in hashes]
 
     @staticmethod
-    def _is_held(note: Note | None, held: LedgerSession[Any]) -> bool:
+    def _is_held(note: Note | None, held: Held) -> bool:
         if note is None:
             return True
         found = held.event(note.seq)
         return found is not None and found.hash == note.hash
 
-    def require_all(self, held: LedgerSession[Any], path: object) -> None:
+    def require_all(self, held: Held, path: object) -> None:
         """Raise unless the ledger holds every noted event."""
         if lost := self.lost(held):
             raise RolledBackError(
@@ -362,7 +371,7 @@ class Memory:
                     raise
         return found
 
-    def news(self, held: LedgerSession[Any]) -> list[News]:
+    def news(self, held: Held) -> list[News]:
         """Return what the witnesses lack, for :func:`tell` after the commit."""
         first = held.event(1)
         if first is None:
@@ -370,7 +379,7 @@ class Memory:
         known = self if self.ledger else Memory(ledger=first.hash, chosen=self.chosen)
         return [known.news_for(one, held) for one in known.require_writable()]
 
-    def news_for(self, witness: Witness, held: LedgerSession[Any]) -> News:
+    def news_for(self, witness: Witness, held: Held) -> News:
         """Return what one witness lacks."""
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0

@@ -1,6 +1,7 @@
 """The stores of a ledger: an SQLite file, or a PostgreSQL database."""
 
 from importlib.util import find_spec
+from pathlib import Path
 
 from dproo.errors import POSIX_ONLY, LedgerError
 from dproo.ledger.location import Address, Database
@@ -14,11 +15,12 @@ Store = SqliteStore | PostgresqlStore
 """A file or a database.
 
 Guarantee: writers exclude each other, what ``write`` has returned from is durable, and an action
-that raises leaves the ledger as it was. It may run twice, but counts once.
+that raises leaves the ledger as it was. It may run twice, but counts once. The witnesses, with
+the one that the user chose, are asked first: their notes are never newer than what a session sees.
 """
 
 
-def store_of(address: Address, *, timeout: float) -> Store:
+def store_of(address: Address, *, timeout: float, witness: Path | None = None) -> Store:
     """Return the store of the ledger at an address; nothing is opened yet.
 
     Raises:
@@ -27,5 +29,5 @@ def store_of(address: Address, *, timeout: float) -> Store:
     if find_spec("fcntl") is None:
         raise LedgerError(POSIX_ONLY)
     if isinstance(address, Database):
-        return PostgresqlStore(address, timeout=timeout)
-    return SqliteStore(address, timeout=timeout)
+        return PostgresqlStore(address, timeout=timeout, witness=witness)
+    return SqliteStore(address, timeout=timeout, witness=witness)

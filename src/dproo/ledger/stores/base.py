@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
 from dproo.ledger import events
 from dproo.ledger.account import BudgetTally, taken
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
+from dproo.ledger.witness import Memory
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
 
-Looked = TypeVar("Looked")
 Result = TypeVar("Result")
 
-Look = Callable[[str], Looked]
-"""Asks the witnesses about a ledger, given the hash of its first event, or empty text.
 
-Their notes are never newer than the state of the ledger that a transaction sees.
-"""
-
-
-class LedgerSession(ABC, Generic[Looked]):
+class LedgerSession(ABC):
     """A ledger inside a transaction, in one state.
 
     Attributes:
-        looked: what the witnesses had noted; never newer than the state that this session sees.
+        memory: what the witnesses had noted; never newer than the state that this session sees.
         is_again: whether the action ran before and the result of its commit was lost, so that
             what it wrote may be there.
     """
 
-    looked: Looked
+    memory: Memory
     is_again: bool = False
 
     @abstractmethod
@@ -79,6 +73,7 @@ class LedgerSession(ABC, Generic[Looked]):
         """The role of the database that would spend; a file knows none."""
         return ""
 
+    @abstractmethod
     def require_intact(self) -> None:
         """Raise if the store of the events is damaged."""
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
@@ -52,8 +53,9 @@ from dproo.ledger.events import (
 )
 from dproo.ledger.location import Database
 from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, exceeded
-from dproo.ledger.stores.base import LedgerSession, Look, Looked, Result
+from dproo.ledger.stores.base import LedgerSession, Result
 from dproo.ledger.stores.sqlite import require_version
+from dproo.ledger.witness import Memory
 
 ROLES = ("dproo_owner", "dproo_spender", "dproo_auditor")
 
@@ -101,11 +103,11 @@ class LostError(Exception):
 
 
 @dataclass(eq=False, kw_only=True)
-class PostgresqlSession(LedgerSession[Looked]):
+class PostgresqlSession(LedgerSession):
     """A connection inside a transaction."""
 
     connection: Any = field(repr=False)
-    looked: Looked
+    memory: Memory
     address: Database
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Any:
@@ -187,6 +189,7 @@ class PostgresqlStore:
 
     address: Database
     timeout: float = field(kw_only=True)
+    witness: Path | None = field(default=None, kw_only=True)
     _idle: dict[int, list[Any]] = field(
         default_factory=lambda: defaultdict(list), init=False, repr=False
     )
@@ -198,21 +201,17 @@ class PostgresqlStore:
         """Do nothing: ``dproo ledger install`` makes the ledger, with the right to create roles."""
 
     @contextmanager
-    def reading(
-        self, look: Look[Looked], *, is_checked: bool = True
-    ) -> Iterator[PostgresqlSession[Looked]]:
+    def reading(self, *, is_checked: bool = True) -> Iterator[PostgresqlSession]:
         """Begin a transaction that sees one state of the ledger."""
         del is_checked  # nobody can edit an event in the database
         try:
-            with self._transaction(_READING, look) as session:
+            with self._transaction(_READING) as session:
                 yield session
                 session.execute("COMMIT")
         except LostError:
             raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
 
-    def write(
-        self, look: Look[Looked], action: Callable[[PostgresqlSession[Looked]], Result]
-    ) -> Result:
+    def write(self, action: Callable[[PostgresqlSession], Result]) -> Result:
         """Run an action, and commit.
 
         If the connection is lost, a new one is made and the action runs again: an event that was
@@ -222,7 +221,7 @@ class PostgresqlStore:
         end = None
         while True:
             try:
-                with self._transaction(_WRITING, look) as session:
+                with self._transaction(_WRITING) as session:
                     session.is_again = is_again
                     if is_again:  # wait for the lock: the lost transaction may hold it
                         session.execute("SELECT dproo.lock()")
@@ -240,7 +239,7 @@ class PostgresqlStore:
             time.sleep(_PAUSE)
 
     @contextmanager
-    def _transaction(self, begin: str, look: Look[Looked]) -> Iterator[PostgresqlSession[Looked]]:
+    def _transaction(self, begin: str) -> Iterator[PostgresqlSession]:
         """Yield a session; without a commit, or after an error, all is rolled back.
 
         The witnesses are asked before the transaction begins, so it sees what others commit
@@ -249,7 +248,7 @@ class PostgresqlStore:
         connection = failure = None
         try:
             connection = self._connection()
-            yield self._begun(connection, begin, look)
+            yield self._begun(connection, begin)
         except postgresql_url.driver().Error as error:
             failure = self._failure(error, connection)
         finally:
@@ -261,18 +260,18 @@ class PostgresqlStore:
             finally:
                 del failure  # its traceback would keep the connection alive
 
-    def _begun(self, connection: Any, begin: str, look: Look[Looked]) -> PostgresqlSession[Looked]:
+    def _begun(self, connection: Any, begin: str) -> PostgresqlSession:
         patience = f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}"
         while True:
             row = connection.execute(_IDENTITY).fetchone()
             known = "" if row is None else row[0]
-            looked = look(known)
+            memory = Memory(ledger=known, chosen=self.witness)
             connection.execute(f"{begin}; {_SETTINGS}; {patience}")
             (version,) = connection.execute("SELECT format FROM dproo.head").fetchone()
             require_version(version, self.address)
             row = connection.execute(_IDENTITY).fetchone()
             if known == ("" if row is None else row[0]):
-                return PostgresqlSession(connection=connection, looked=looked, address=self.address)
+                return PostgresqlSession(connection=connection, memory=memory, address=self.address)
             connection.execute("ROLLBACK")  # the first event was written meanwhile
 
     def _connection(self) -> Any:

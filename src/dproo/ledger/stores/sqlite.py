@@ -49,7 +49,8 @@ from dproo.ledger.location import (
     system_errors,
 )
 from dproo.ledger.rules import FORMAT
-from dproo.ledger.stores.base import LedgerSession, Look, Looked, Result
+from dproo.ledger.stores.base import LedgerSession, Result
+from dproo.ledger.witness import Memory
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
 SCHEMA = (
@@ -138,11 +139,11 @@ class Checked:
 
 
 @dataclass(eq=False, kw_only=True)
-class SqliteSession(LedgerSession[Looked]):
+class SqliteSession(LedgerSession):
     """A connection inside a transaction; ``checked`` is None if the chain was not checked."""
 
     connection: sqlite3.Connection
-    looked: Looked
+    memory: Memory
     checked: Checked | None
     address: Path
 
@@ -213,6 +214,7 @@ class SqliteStore:
 
     address: Path
     timeout: float = field(kw_only=True)
+    witness: Path | None = field(default=None, kw_only=True)
     _known: dict[tuple[int, ...], Checked] = field(default_factory=dict, init=False, repr=False)
 
     def create(self) -> None:
@@ -238,16 +240,14 @@ class SqliteStore:
                 connection.execute("COMMIT")
 
     @contextmanager
-    def reading(
-        self, look: Look[Looked], *, is_checked: bool = True
-    ) -> Iterator[SqliteSession[Looked]]:
+    def reading(self, *, is_checked: bool = True) -> Iterator[SqliteSession]:
         """Begin a transaction that sees one state of the ledger; nobody commits meanwhile.
 
         If ``is_checked``, a file with an edited event is refused.
         """
         with self._connected() as connection:
             connection.execute("BEGIN")
-            session = self._session(connection, look)
+            session = self._session(connection)
             if is_checked:
                 self._check(session)
             yield session
@@ -255,13 +255,11 @@ class SqliteStore:
             if session.checked is not None:
                 self._known[self._stamp()] = session.checked
 
-    def write(
-        self, look: Look[Looked], action: Callable[[SqliteSession[Looked]], Result]
-    ) -> Result:
+    def write(self, action: Callable[[SqliteSession], Result]) -> Result:
         """Run an action under SQLite's write lock, and commit."""
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            session = self._session(connection, look)
+            session = self._session(connection)
             self._check(session)
             result = action(session)
             chain = session._chain  # noqa: SLF001 - in this module
@@ -270,7 +268,7 @@ class SqliteStore:
         self._known[self._stamp()] = chain
         return result
 
-    def _check(self, session: SqliteSession[Looked]) -> None:
+    def _check(self, session: SqliteSession) -> None:
         """Check the chain, unless the file is as this process left it."""
         stamp = self._stamp()
         known = self._known.pop(stamp, None)
@@ -279,12 +277,12 @@ class SqliteStore:
             known = _checked(session.connection, self.address)
         session.checked = known
 
-    def _session(self, connection: sqlite3.Connection, look: Look[Looked]) -> SqliteSession[Looked]:
+    def _session(self, connection: sqlite3.Connection) -> SqliteSession:
         _require_format(connection, self.address)
         row = connection.execute("SELECT hash FROM event WHERE seq = 1").fetchone()
-        looked = look("" if row is None else str(row[0]))
+        memory = Memory(ledger="" if row is None else str(row[0]), chosen=self.witness)
         return SqliteSession(
-            connection=connection, looked=looked, checked=None, address=self.address
+            connection=connection, memory=memory, checked=None, address=self.address
         )
 
     def _stamp(self) -> tuple[int, ...]:
