@@ -13,8 +13,8 @@ from typing import Any
 
 from dproo.core.checks import whole
 from dproo.core.numbers import Number, parse_epsilon, require_share
-from dproo.mechanisms import REPLACE, Relation
-from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
+from dproo.mechanisms import AUTO, REPLACE, Relation
+from dproo.mechanisms.network import DECLARED, LEARNED, SHARE, Network, Wiring
 from dproo.mechanisms.rows import RowSampler
 from dproo.schema.codebook import CodeBook
 from dproo.synthesis.families import expected

@@ -85,8 +85,6 @@ class Mechanism(ABC):
     """The basis of the worst-case accuracy, in a few words."""
     is_closed_form: ClassVar[bool] = False
     """Whether ``worst_alpha_at`` is fast and monotone in each of its parameters."""
-    is_planned: ClassVar[bool] = True
-    """Whether ``plan`` includes it; False where no worst case is known."""
 
     epsilon: Fraction
     n: int = 0

@@ -27,6 +27,7 @@ from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource, first_taken
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
+from dproo.mechanisms.registry import AUTO
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
 """One record changes a score by less than this."""
@@ -104,7 +105,6 @@ _PRECISION = 64
 Wiring = Literal["auto", "declared", "learned", "independent"]
 """Where a network comes from; ``"auto"`` is declared if there are parents, else learned."""
 
-AUTO: Final = "auto"
 DECLARED: Final = "declared"
 LEARNED: Final = "learned"
 INDEPENDENT: Final = "independent"

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 from dproo.core.checks import needing, one_of, refusal, shown, whole
 from dproo.core.counts import Counts, every_dataset
 from dproo.mechanisms import (
+    AUTO,
     REPLACE,
     DataSpecificRevealOrObscure,
     LetterSpecificRevealOrObscure,
@@ -30,7 +31,6 @@ from dproo.mechanisms import (
 from dproo.study.baselines import Baseline
 from dproo.study.distributions import Distribution
 
-AUTO: Final = "auto"
 CLOSED_FORM = "closed form"
 ENUMERATION: Final = "enumeration"
 MINIMUM_COUNT = "law of the smallest count"

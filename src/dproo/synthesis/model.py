@@ -27,6 +27,7 @@ from dproo.core.checks import flag, one_of, refusal, whole
 from dproo.core.notebook import table as html_table
 from dproo.core.paths import read_public
 from dproo.mechanisms.base import REPLACE
+from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
 from dproo.receipt import Receipt
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
@@ -35,7 +36,6 @@ from dproo.synthesis.request import (
     CHOICE,
     GAUSSIAN,
     GEOMETRIC,
-    INDEPENDENT,
     QUESTION,
     Measurement,
     Released,

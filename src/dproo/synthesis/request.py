@@ -32,9 +32,9 @@ from dproo.core.numbers import (
     parse_epsilon,
     rounded_up,
 )
-from dproo.mechanisms import hypotheses
+from dproo.mechanisms import AUTO, hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
-from dproo.mechanisms.network import SENSITIVITY
+from dproo.mechanisms.network import INDEPENDENT, SENSITIVITY
 from dproo.mechanisms.noise import RESERVE, Ratio, concentrated, gaussian
 from dproo.synthesis.families import (
     CLIQUE_MAX,
@@ -48,8 +48,6 @@ from dproo.synthesis.families import (
 )
 from dproo.synthesis.fit import Law
 
-AUTO: Final = "auto"
-INDEPENDENT: Final = "independent"
 GEOMETRIC: Final = "geometric"
 GAUSSIAN: Final = "gaussian"
 MEASURE: Final = "measure"
