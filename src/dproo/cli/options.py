@@ -23,12 +23,13 @@ from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
+from dproo.ledger.rules import PERSON
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import STATEMENTS, Charge, dataset_name, protected, remedy, reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DISCOVERY
-from dproo.releases.protection import PERSON, Groups, Protection
+from dproo.releases.protection import Groups, Protection
 from dproo.releases.request import Stopped, epsilon_warnings
 from dproo.releases.run import STOPPED
 from dproo.report import as_options

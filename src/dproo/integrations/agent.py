@@ -201,10 +201,7 @@ class Desk:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
-        account = self._account(offer)
-        protection = Protection(
-            neighbours=account.neighbours, records=account.records_per_person, person=offer.person
-        )
+        protection = Protection.declared(self._account(offer), person=offer.person)
         opened = open_dataset(
             offer.data,
             table=offer.table,

@@ -40,6 +40,7 @@ FORMAT = 5
 Unit = Literal["record", "person"]
 RECORD: Unit = "record"
 PERSON: Unit = "person"
+"""The units of protection, as budgets and receipts name them."""
 
 TERMS: dict[str, int] = {
     "format": FORMAT,

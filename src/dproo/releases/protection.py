@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from dproo.core.checks import flag, one_of, refusal, whole
+from dproo.ledger import Budget
+from dproo.ledger.rules import PERSON, RECORD, Basis, Unit
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.axis import Axis
-
-Unit = Literal["record", "person"]
-RECORD: Unit = "record"
-PERSON: Unit = "person"
-"""The units of protection, as budgets and receipts name them."""
 
 ONE, EACH = "one", "each"
 """Whose the records without an identifier are: together one person's, or each somebody else's."""
@@ -58,10 +55,20 @@ class Protection:
                 " records would tell how many each person has. Use neighbours='add-remove'."
             )
 
+    @classmethod
+    def declared(cls, budget: Budget, *, person: str | None) -> Protection:
+        """Return the protection that a budget was declared for."""
+        return cls(neighbours=budget.neighbours, person=person, records=budget.records_per_person)
+
     @property
     def unit(self) -> Unit:
         """Whether records are protected, or people whom a column names."""
         return RECORD if self.person is None else PERSON
+
+    @property
+    def basis(self) -> Basis:
+        """What the budget must have been declared for."""
+        return Basis(neighbours=self.neighbours, records_per_person=self.records, unit=self.unit)
 
     @property
     def counts_people(self) -> bool:

@@ -26,7 +26,7 @@ from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
-from dproo.ledger.rules import TERMS, Basis, public_text
+from dproo.ledger.rules import TERMS, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
@@ -214,11 +214,7 @@ def require_charge(request: Request, charge: Charge) -> None:
         str(charge.dataset),
         epsilon=request.cost,
         delta=request.delta,
-        basis=Basis(
-            neighbours=request.protection.neighbours,
-            records_per_person=request.protection.records,
-            unit=request.protection.unit,
-        ),
+        basis=request.protection.basis,
         request=stated(request, charge),
     )
 
@@ -301,9 +297,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Releas
                 str(charge.dataset),
                 epsilon=request.cost,
                 delta=request.delta,
-                neighbours=request.protection.neighbours,
-                records_per_person=request.protection.records,
-                unit=request.protection.unit,
+                **vars(request.protection.basis),
                 request=stated(request, charge),
                 room=room,
             )

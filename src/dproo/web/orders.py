@@ -88,11 +88,7 @@ class Order:
             raise ValueError("columns and delta must be left out with a code book.")
         book = None if descriptor is None else book_of(descriptor)
         opened, account = account_of(ledger, source.dataset)
-        protection = Protection(
-            neighbours=account.neighbours,
-            person=texts["person"] or None,
-            records=account.records_per_person,
-        )
+        protection = Protection.declared(account, person=texts["person"] or None)
         if book is None:
             request = _found(form.get("columns"), texts, protection, source)
         else:
