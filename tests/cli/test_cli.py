@@ -327,14 +327,16 @@ def test_help_teaches_by_example(command):
 
 
 def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
-    code = "import time; from dproo.cli.output import waiting\n"
-    code += "with waiting('counting'): time.sleep(2)"
+    code = "import sys, time; from dproo.cli.output import waiting\n"
+    code += "with waiting('counting'): sys.stdin.read() if sys.stderr.isatty() else time.sleep(2)"
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""
     ours, terminal = pty.openpty()
-    subprocess.run(command, stderr=terminal, check=True)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=terminal) as process:
+        shown = os.read(ours, 1000).decode()  # which waits for it
+        process.communicate()
+    shown += os.read(ours, 1000).decode()
     os.close(terminal)
-    shown = os.read(ours, 1000).decode()
     os.close(ours)
     assert shown.startswith("\rcounting, 1 s")
     assert shown.endswith("\r"), "the line was not cleared"
