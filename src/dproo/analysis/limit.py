@@ -419,7 +419,7 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     n = whole("n", n, at_least=1, at_most=RECORDS_MAX)
     k = whole("k", k, at_least=2, at_most=RECORDS_MAX)
     epsilon = parse_epsilon(epsilon)
-    one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE))
+    neighbours = one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE))
     loss = _loss(epsilon, neighbours)
     hardest = _hardest(n, k, float(loss))
     bound, pair = (

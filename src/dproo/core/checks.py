@@ -10,10 +10,13 @@ import difflib
 import operator
 import re
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, localcontext
 from fractions import Fraction
+from typing import Any, TypeVar
+
+Choice = TypeVar("Choice", bound=str)
 
 WITHHELD = "text that is withheld because it may hold a password"
 
@@ -49,12 +52,16 @@ def refusal(name: str, condition: str, value: object) -> str:
     'k must be at least 2, got 1.'
     """
     parts = value if isinstance(value, tuple | list) else (value,)
-    is_secret = any(isinstance(part, str) and may_hold_secret(part) for part in parts)
+    texts = (_scalar(part) for part in parts)
+    is_secret = any(isinstance(part, str) and may_hold_secret(part) for part in texts)
     return f"{name} must {condition}, got {WITHHELD if is_secret else shown(value)}."
 
 
 class _Shown(reprlib.Repr):
     """Short texts of any values; numbers as one would write them."""
+
+    def repr1(self, x: object, level: int) -> str:
+        return super().repr1(_scalar(x), level)
 
     def repr_int(self, x: int, _level: int) -> str:
         if x.bit_length() > _LONG:  # Python refuses to write one of more than 4,300 digits
@@ -98,6 +105,46 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
+def exact(value: Any) -> Any:
+    """Return a text or number of a subclass as Python's own type; anything else unchanged.
+
+    A member of ``class Name(str, Enum)`` is a text, but Python writes another: ``Name.X``. So
+    every text is replaced by its own characters where it is accepted, also in lists and mappings;
+    what a subclass makes of ``str()``, ``==`` or ``len()`` no longer matters.
+
+    >>> from enum import Enum
+    >>> exact(Enum("Name", {"X": "patients"}, type=str).X)
+    'patients'
+    """
+    if isinstance(value, Mapping):
+        return {exact(name): exact(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(map(exact, value)) if isinstance(value, tuple) else list(map(exact, value))
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    kind = type(value)  # isinstance would ask the value
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, int) and kind is not bool:
+        return int.__index__(value)
+    if issubclass(kind, float):  # float-ok: nothing is computed
+        return float.__float__(value)  # float-ok: as above
+    return value
+
+
+def plain_text(name: str, value: object, condition: str = "be text") -> str:
+    """Return ``value`` as a plain text.
+
+    Raises:
+        TypeError: it is not a text.
+    """
+    if not issubclass(type(value), str):
+        raise TypeError(refusal(name, condition, value))
+    return str.__str__(value)
+
+
 def whole(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
     """Return ``value`` as a Python integer within its bounds.
 
@@ -128,13 +175,13 @@ def flag(name: str, value: object) -> bool:
     raise TypeError(refusal(name, "be True or False", value))
 
 
-def one_of(name: str, value: object, choices: Iterable[str]) -> str:
-    """Return ``value`` if it is one of ``choices``; otherwise suggest the nearest one."""
-    known = sorted(choices)
+def one_of(name: str, value: object, choices: Iterable[Choice]) -> Choice:
+    """Return the one of ``choices`` that ``value`` is; otherwise suggest the nearest one."""
+    known, value = sorted(choices), _scalar(value)
     if isinstance(value, str) and value in known:
-        return value
-    text = value[:256].lower() if isinstance(value, str) else ""
-    near = difflib.get_close_matches(text, known, n=1, cutoff=0.5)  # float-ok
+        return known[known.index(value)]
+    start = value[:256].lower() if isinstance(value, str) else ""
+    near = difflib.get_close_matches(start, known, n=1, cutoff=0.5)  # float-ok
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)
 

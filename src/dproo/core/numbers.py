@@ -26,7 +26,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from operator import floordiv
 
-from dproo.core.checks import refusal, shown
+from dproo.core.checks import exact, refusal, shown
 
 Number = int | float | str | Fraction | Decimal
 
@@ -59,6 +59,7 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
         TypeError: ``value`` is not a number or a numeral.
         ValueError: it is NaN, infinite, too long to be written, or text that is not a numeral.
     """
+    value = exact(value)
     if isinstance(value, str):
         if len(value) > _LONGEST_NUMERAL or not _NUMERAL.fullmatch(value):
             raise ValueError(refusal(name, "be a decimal number", value))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, TypedDict
 
-from dproo.core.checks import flag, one_of, refusal, whole
+from dproo.core.checks import exact, flag, one_of, refusal, whole
 from dproo.counting.sources.text.header import UTF_16, text_encoding
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA, SQLITE = (
@@ -103,6 +103,7 @@ class Layout:
     comment: str = ""
 
     def __post_init__(self) -> None:
+        vars(self).update({name: exact(given) for name, given in vars(self).items()})
         if self.delimiter is not None:
             delimiter = _NAMED.get(self.delimiter, self.delimiter)
             is_one = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
@@ -112,7 +113,8 @@ class Layout:
                 )
             object.__setattr__(self, "delimiter", delimiter)
         object.__setattr__(self, "has_header", flag("has_header", self.has_header))
-        whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX)
+        skipped = whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX)
+        object.__setattr__(self, "skip_rows", skipped)
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:

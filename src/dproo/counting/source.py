@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from dproo.core.checks import refusal
+from dproo.core.checks import exact, refusal
 from dproo.counting.asked import Where, check_engine
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
@@ -44,6 +44,10 @@ class Source:
     reading: Pass = field(default_factory=Pass, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        named = {"table": exact(self.table), "engine": exact(self.engine)}
+        if isinstance(self.data, str):
+            named["data"] = exact(self.data)
+        vars(self).update(named)
         check_engine(self.engine)
 
     def described_by(self, descriptor: Mapping[str, Any]) -> Source:

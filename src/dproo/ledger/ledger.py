@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import exact, plain_text, refusal, whole
 from dproo.core.numbers import (
     Number,
     budget_of,
@@ -48,9 +48,9 @@ from dproo.ledger.rules import (
     Basis,
     Limits,
     Unit,
+    dataset_of,
     delta_field,
     public_text,
-    require_name,
     written,
 )
 from dproo.ledger.stores import PATIENCE, LedgerSession, Store, store_of
@@ -84,6 +84,13 @@ class Entry:
     number: int
     charge: int
     hash: str
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            dataset=plain_text("dataset", self.dataset),
+            number=whole("entry", self.number, at_least=1, at_most=MOST_EVENTS),
+            hash=plain_text("hash", self.hash),
+        )
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -188,7 +195,7 @@ class Ledger:
         Raises:
             DatasetTakenError: the name, or one that differs only in case, already has a budget.
         """
-        require_name(dataset)
+        dataset = dataset_of(dataset)
         nano, atto = budget_of(budget), delta_budget_of(delta)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         exact = written("budget", rational("budget", budget))
@@ -233,10 +240,10 @@ class Ledger:
                 approve it first.
             PureBudgetError: the release needs a delta, and the budget has none.
         """
-        draft = _reservation(dataset, epsilon, delta, request or {})
-        whole("room", room, at_least=0)
+        dataset, room = exact(dataset), whole("room", room, at_least=0)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
-        public_text("request", draft.body["request"], neighbours)
+        public = public_text("request", _parts("request", request), basis.neighbours)
+        draft = _reservation(dataset, epsilon, delta, public)
         limited = replace(draft, limits=self.limits, room=room)
 
         def append(session: LedgerSession) -> Event:
@@ -260,6 +267,7 @@ class Ledger:
         request: Mapping[str, Any],
     ) -> None:
         """Raise as :meth:`reserve` would now, except for a missing approval; charge nothing."""
+        dataset = exact(dataset)
         draft = _reservation(dataset, epsilon, delta, {})
         with self._reading() as session:
             tally = session.tally(dataset)
@@ -280,18 +288,19 @@ class Ledger:
         Raises:
             AlreadyRecordedError: the entry has already been used.
         """
-        kept = {name: value for name, value in receipt.items() if name != "ledger"}
-        draft = Draft(
-            kind=RECORDED, dataset=entry.dataset, body={"receipt": kept}, entry=entry.number
-        )
+        if not isinstance(entry, Entry):
+            raise TypeError(refusal("entry", "be what reserve returned", entry))
+        kept = _parts("receipt", receipt)
+        kept.pop("ledger", None)
+        draft = Draft(kind=RECORDED, dataset=entry.dataset, body={}, entry=entry.number)
 
         def append(session: LedgerSession) -> dict[str, Any]:
             reserved = _charge(session, entry.number)
             if reserved.hash != entry.hash:
                 raise _unknown(entry.number)
             basis = session.declared(entry.dataset).fields
-            public_text("receipt", kept, basis["neighbours"])
-            return _receipt(reserved, session.append(draft))
+            public = public_text("receipt", kept, basis["neighbours"])
+            return _receipt(reserved, session.append(replace(draft, body={"receipt": public})))
 
         return self._write(append)
 
@@ -311,7 +320,7 @@ class Ledger:
     def budget(self, dataset: str) -> Budget:
         """Return the state of a dataset's budget, without its charges."""
         with self._reading() as session:
-            return session.tally(dataset).budget(session.now()[:10])
+            return session.tally(exact(dataset)).budget(session.now()[:10])
 
     def datasets(self) -> list[str]:
         """Return the names that have a budget, in the order of their declaration."""
@@ -373,11 +382,12 @@ class Ledger:
         Raises:
             LedgerError: the ledger is not what this software wrote.
         """
+        expected = None if expect_head is None else plain_text("expect_head", expect_head)
         with self._reading(is_checked=False) as session:
             session.require_intact()
             replay, now = Replay.of(session.events()), session.clock()
         replay.require_intact(self.path)
-        if expect_head not in {None, NO_EVENT} and expect_head not in replay.hashes:
+        if expected not in {None, NO_EVENT} and expected not in replay.hashes:
             what = "it lacks the event of the expected head."
             raise corrupt(self.path, f"{what} It was truncated, replaced or rewritten.")
         return Verification(events=replay.count, head=replay.head, accounts=replay.accounts(now))
@@ -414,8 +424,15 @@ def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[
         dataset=dataset,
         nano=nano,
         atto=atto,
-        body={"request": dict(request), "epsilon": exact, **delta_field(delta)},
+        body={"request": request, "epsilon": exact, **delta_field(delta)},
     )
+
+
+def _parts(name: str, value: object) -> dict[str, Any]:
+    """Return the plain parts of a request or a receipt."""
+    if not isinstance(value, Mapping | None):
+        raise TypeError(refusal(name, "be a mapping", value))
+    return {exact(key): part for key, part in (value or {}).items()}
 
 
 def _charge(session: LedgerSession, number: int) -> Event:

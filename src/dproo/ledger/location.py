@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dproo.core.checks import WITHHELD, may_hold_secret
+from dproo.core.checks import WITHHELD, exact, may_hold_secret, refusal
 from dproo.core.paths import named_file, user_folder
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
@@ -71,10 +71,13 @@ def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
     """
     if isinstance(ledger, Database):
         return ledger
-    if isinstance(ledger, str) and postgresql_url.is_url(ledger):
-        postgresql_url.parsed(ledger, name="ledger")
-        return Database(ledger)
-    return Path(ledger).absolute()
+    if not isinstance(ledger, str | os.PathLike):
+        raise TypeError(refusal("ledger", "be a path or a URL of PostgreSQL", ledger))
+    place: str | os.PathLike[str] = exact(ledger)
+    if isinstance(place, str) and postgresql_url.is_url(place):
+        postgresql_url.parsed(place, name="ledger")
+        return Database(place)
+    return Path(place).absolute()
 
 
 def default_path() -> Address:

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from math import isfinite
 from typing import Any, Literal
 
-from dproo.core.checks import may_hold_secret, one_of, refusal, whole
+from dproo.core.checks import exact, may_hold_secret, one_of, plain_text, refusal, whole
 from dproo.core.numbers import (
     ATTO,
     BUDGET_MAX,
@@ -164,18 +164,18 @@ class Basis:
     unit: Unit = RECORD
 
     def __post_init__(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        count = whole(
-            "records_per_person", self.records_per_person, at_least=1, at_most=RECORDS_MAX
+        vars(self).update(
+            neighbours=one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE)),
+            records_per_person=whole(
+                "records_per_person", self.records_per_person, at_least=1, at_most=RECORDS_MAX
+            ),
+            unit=one_of("unit", self.unit, (RECORD, PERSON)),
         )
-        object.__setattr__(self, "records_per_person", count)
-        one_of("unit", self.unit, (RECORD, PERSON))
 
 
-def require_name(dataset: object) -> None:
-    """Raise unless a dataset's name is plain, printable and public text."""
-    if not isinstance(dataset, str):
-        raise TypeError(refusal("dataset", "be text", dataset))
+def dataset_of(name: object) -> str:
+    """Return a dataset's name, which must be plain, printable and public text."""
+    dataset = plain_text("dataset", name)
     most = TERMS["name_max"]
     if not 0 < len(dataset) <= most or dataset != dataset.strip():
         condition = f"be 1 to {most} characters without spaces around them"
@@ -184,6 +184,7 @@ def require_name(dataset: object) -> None:
         raise ValueError(refusal("dataset", "be printable text in Unicode normal form C", dataset))
     if may_hold_secret(dataset):
         raise ValueError(refusal("dataset", "be a public name", dataset))
+    return dataset
 
 
 def written(name: str, amount: Fraction) -> str:
@@ -216,20 +217,22 @@ def delta_field(delta: object) -> dict[str, str]:
     return {"delta": written("delta", exact)} if exact else {}
 
 
-def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
-    """Raise unless a request or receipt can be stored and read back, and no field is private.
+def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> dict[str, Any]:
+    """Return a request or receipt as it will be read back; raise if it cannot, or is private.
 
     Released ``values`` may contain any name, such as a group called ``m``, and so may what is
     said of each column.
     """
     try:
-        text = json.dumps(value, allow_nan=False, sort_keys=True).replace("\x7f", "\\u007f")
+        json_text = json.dumps(exact(value), allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         raise ValueError(f"{part} must be made of JSON values.") from None
-    if fault := fault_of(part, text):
+    if fault := fault_of(part, json_text.replace("\x7f", "\\u007f")):
         raise ValueError(f"{part} must be one that can be read back: {fault}.")
-    if found := _private_field(value, neighbours):
+    plain: dict[str, Any] = json.loads(json_text)
+    if found := _private_field(plain, neighbours):
         raise ValueError(f"{part} must be public, got a field {found!r}.")
+    return plain
 
 
 def private_names(neighbours: str) -> frozenset[str]:
@@ -350,19 +353,23 @@ class Limits:
                 vars(self)[name] = written(name, rational(name, amount))
                 _nano(name, getattr(self, name))
         if self.until is not None:
+            condition = "be a day such as 2027-01-31"
+            day = plain_text("until", self.until, condition)
             try:
-                is_day = date.fromisoformat(self.until).isoformat() == self.until
-            except (TypeError, ValueError):
+                is_day = date.fromisoformat(day).isoformat() == day
+            except ValueError:
                 is_day = False
             if not is_day:
-                raise ValueError(refusal("until", "be a day such as 2027-01-31", self.until))
+                raise ValueError(refusal("until", condition, day))
+            vars(self)["until"] = day
         if self.columns is not None:
-            names = [self.columns] if isinstance(self.columns, str) else list(self.columns)
-            if not names or not all(isinstance(name, str) and name for name in names):
-                raise ValueError(refusal("columns", "be names", names))
-            vars(self)["columns"] = tuple(sorted(set(names)))
-        if self.codebook is not None and not _DIGEST.fullmatch(str(self.codebook)):
-            raise ValueError(refusal("codebook", "be a SHA-256 in hexadecimal", self.codebook))
+            vars(self)["columns"] = tuple(sorted(set(_names(self.columns))))
+        if self.codebook is not None:
+            condition = "be a SHA-256 in hexadecimal"
+            digest = plain_text("codebook", self.codebook, condition)
+            if not _DIGEST.fullmatch(digest):
+                raise ValueError(refusal("codebook", condition, digest))
+            vars(self)["codebook"] = digest
 
     @cached_property
     def declared(self) -> dict[str, Any]:
@@ -434,6 +441,17 @@ class Limits:
     def needs_approval(self, charge: int) -> bool:
         """Return whether a charge, in nano-epsilon, needs a second person's approval."""
         return charge > self.most.get("approval_above", charge)
+
+
+def _names(columns: object) -> list[str]:
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, Iterable):
+        raise TypeError(refusal("columns", "be names", columns))
+    names = [exact(name) for name in columns]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(refusal("columns", "be names", names))
+    return names
 
 
 NO_LIMITS = Limits()

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
+from dproo.core.checks import exact
 from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
     ChargedError,
@@ -410,4 +411,5 @@ def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
     Raises:
         ValueError: that is a relative path, so it would depend on the working folder.
     """
+    chosen = exact(chosen)
     return Path(chosen).absolute() if chosen else named_file("DPROO_WITNESS")

@@ -112,7 +112,8 @@ class Mechanism(ABC):
         return {}
 
     def _check_sizes(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE, BOTH))
+        relations = (REPLACE, ADD_REMOVE, BOTH)
+        self._set(neighbours=one_of("neighbours", self.neighbours, relations))
         if self.neighbours not in self.relations:
             condition = f"be {' or '.join(map(repr, self.relations))} for {self.name}"
             raise ValueError(refusal("neighbours", condition, self.neighbours))
@@ -287,7 +288,7 @@ class Mechanism(ABC):
         self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None
     ) -> list[int]:
         """Return ``size`` independent letters; together they cost ``size`` times epsilon."""
-        whole("size", size, at_least=1, at_most=_MOST_DRAWS)
+        size = whole("size", size, at_least=1, at_most=_MOST_DRAWS)
         return pick_many(self.weights(self.checked(counts)), size, source or RandomSource())
 
     def checked(self, counts: Sequence[int] | Counts) -> Counts:

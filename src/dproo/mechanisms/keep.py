@@ -65,7 +65,8 @@ class KeepRule:
 
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        relation = one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        vars(self)["neighbours"] = relation
         vars(self).update(
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),

@@ -112,7 +112,7 @@ INDEPENDENT: Final = "independent"
 
 def settled(wiring: Wiring, parents: object) -> Wiring:
     """Return where a network comes from, given the declared parents, if there are any."""
-    one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
+    wiring = one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
     if wiring == DECLARED and parents is None:
         raise ValueError(
             "network must not be 'declared' where the code book names no parents. Name the"

@@ -63,7 +63,8 @@ class OpenAlphabet:
 
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        relation = one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        vars(self)["neighbours"] = relation
         n = self.n or (RECORDS_MAX if self.neighbours == ADD_REMOVE else 0)
         vars(self).update(
             epsilon=parse_epsilon(self.epsilon),

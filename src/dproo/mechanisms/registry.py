@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from dproo.core.checks import one_of
+from dproo.core.checks import exact, one_of
 from dproo.core.numbers import Number, parse_epsilon, percent, require_share
 from dproo.mechanisms.bal_roo.sampler import FUTILE, BalancedRevealOrObscure
 from dproo.mechanisms.base import REPLACE, Mechanism, Relation, enough
@@ -61,6 +61,7 @@ def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: ob
         TypeError: an argument is missing, or the sampler has no such option.
         ValueError: an argument is out of its range.
     """
+    name = exact(name)
     if name == AUTO:
         name = _chosen(k=k, epsilon=epsilon, **options)
     sampler = SAMPLERS[one_of("sampler", name, SAMPLERS)]

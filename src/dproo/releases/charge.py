@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import may_hold_secret, refusal
+from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source
@@ -54,15 +54,17 @@ class Charge:
             raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
         if self.ledger is not None and self.dataset is None:
             raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-        for name, text in self.stated.items():
-            if text is None:
+        if self.dataset is not None:
+            object.__setattr__(self, "dataset", plain_text("dataset", self.dataset))
+        for name, given in self.stated.items():
+            if given is None:
                 continue
-            if not isinstance(text, str):
-                raise TypeError(refusal(name, "be text", text))
-            is_plain = 0 < len(text) <= LONGEST and text.isprintable() and not text.isspace()
-            if not is_plain or may_hold_secret(text):
+            said = plain_text(name, given)
+            is_plain = 0 < len(said) <= LONGEST and said.isprintable() and not said.isspace()
+            if not is_plain or may_hold_secret(said):
                 condition = f"be printable text of 1 to {LONGEST} characters without a password"
-                raise ValueError(refusal(name, condition, text))
+                raise ValueError(refusal(name, condition, said))
+            object.__setattr__(self, name, said)
 
     def opened(self) -> Ledger | None:
         """Return the ledger, opened and checked."""

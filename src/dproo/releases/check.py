@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
-from dproo.core.checks import refusal
+from dproo.core.checks import exact, refusal
 from dproo.counting.fit import Column, assumed, is_numeric
 from dproo.counting.source import Source
 from dproo.mechanisms.network import Network
@@ -135,6 +135,7 @@ def try_cells(
     book = letters if isinstance(letters, CodeBook) else None
     alphabet = letters if isinstance(letters, Alphabet) else letters.alphabet
     names: tuple[str | None, ...] = alphabet.columns or (column,)
+    cells = exact(cells)
     for text in cells.values() if isinstance(cells, Mapping) else (cells,):
         if not isinstance(text, str):
             raise TypeError(refusal("cell", "be the text of a cell", text))

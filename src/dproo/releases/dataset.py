@@ -6,13 +6,13 @@ Every release of the package, by Python, the command line, the page or an agent,
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dproo.codebooks.draft import resource_of
-from dproo.core.checks import refusal
+from dproo.core.checks import exact, plain_text, refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
 from dproo.counting.fit import Column
@@ -99,9 +99,10 @@ def open(  # noqa: A001 - dproo.open, as for any other file
             raise ValueError("dataset must be given once: the charge has one of its own.")
         charge = ledger
     else:
+        dataset = exact(dataset)
         if ledger is not None and not dataset:
             is_named = isinstance(data, str | os.PathLike)
-            dataset = dataset_name(os.fspath(data)) if is_named else None
+            dataset = dataset_name(exact(os.fspath(data))) if is_named else None
         charge = Charge(ledger=ledger, dataset=dataset)
     source = Source(
         data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
@@ -199,7 +200,8 @@ class Dataset:
             ReleaseError: it failed after the charge, which stays.
             KeyboardInterrupt: stopped; the charge stays if the message says so.
         """
-        if isinstance(letters, str) and letters == OPEN:
+        column, sampler = exact(column), exact(sampler)
+        if isinstance(letters, str) and exact(letters) == OPEN:
             if sampler != AUTO:
                 raise ValueError("sampler must be left out with open values: they have their own.")
             request: Request = OpenRequest(
@@ -439,6 +441,7 @@ class Dataset:
         return execute(request, self.source, charge)
 
     def _letters(self, column: Any, letters: Any) -> tuple[str | None, Alphabet]:
+        column = exact(column)
         if column is not None and not isinstance(column, str):
             raise TypeError(refusal("column", "be the name of a column", type(column)))
         if isinstance(letters, CodeBook):
@@ -470,8 +473,8 @@ def discovery_of(
                 "to find its letters: a file, a table or a frame. Save it to a file first."
             )
         )
-    if isinstance(columns, str):
-        raise TypeError(refusal("columns", "be a list of names", columns))
+    if columns is not None:
+        columns = _columns(columns)
     try:
         described = {column.name: column for column in dataset.source.columns}
     except (TypeError, ValueError):
@@ -494,6 +497,13 @@ def discovery_of(
         protection=dataset.protection,
         resource=resource_of(dataset.source.data, dataset.source.table, dataset.source.layout),
     )
+
+
+def _columns(columns: object) -> tuple[str, ...]:
+    condition = "be a list of names"
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(refusal("columns", condition, columns))
+    return tuple(plain_text("columns", name, condition) for name in columns)
 
 
 def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
@@ -522,6 +532,7 @@ def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fracti
     """Return the epsilon of each column, in the order of the code book."""
     if shares is None:
         return ()
+    shares = exact(shares)
     if not isinstance(shares, Mapping) or set(shares) != set(book.columns):
         raise ValueError(refusal("shares", "name the epsilon of every column", shares))
     return tuple(parse_epsilon(shares[column], name="shares") for column in book.columns)

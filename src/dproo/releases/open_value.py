@@ -40,7 +40,8 @@ class OpenRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("minimum_people", self.minimum_people, at_least=1)
+        least = whole("minimum_people", self.minimum_people, at_least=1)
+        object.__setattr__(self, "minimum_people", least)
         self.sampler_for(1)  # refuses what no data could make right
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dproo.core.checks import flag, one_of, refusal, whole
+from dproo.core.checks import exact, flag, one_of, refusal, whole
 from dproo.ledger import Budget
 from dproo.ledger.rules import PERSON, RECORD, Basis, Unit
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
@@ -42,9 +42,12 @@ class Protection:
     missing: str = ONE
 
     def __post_init__(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        whole("records_per_person", self.records, at_least=1)
-        one_of("missing_person", self.missing, (ONE, EACH))
+        vars(self).update(
+            neighbours=one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE)),
+            records=whole("records_per_person", self.records, at_least=1),
+            missing=one_of("missing_person", self.missing, (ONE, EACH)),
+            person=exact(self.person),
+        )
         if self.person is not None and not isinstance(self.person, str):
             raise TypeError(refusal("person", "be the name of a column", type(self.person)))
         if self.person is None and self.missing != ONE:
@@ -116,6 +119,7 @@ class Groups:
     are_public: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "by", exact(self.by))
         if not isinstance(self.by, str) or not self.by:
             raise ValueError(refusal("by", "be the name of a column", self.by))
         object.__setattr__(self, "are_public", flag("are_public", self.are_public))

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from dproo.core.checks import flag, one_of, refusal, shown, whole
+from dproo.core.checks import exact, flag, one_of, refusal, shown, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper, require_share
@@ -147,9 +147,12 @@ class RowRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of("sampler", self.sampler, (ROWS_BY, AUTO))
-        whole("size", self.size, at_least=1, at_most=ROWS_MAX)
-        object.__setattr__(self, "is_within_bins", flag("within_bins", self.is_within_bins))
+        vars(self).update(
+            network=exact(self.network),
+            sampler=one_of("sampler", self.sampler, (ROWS_BY, AUTO)),
+            size=whole("size", self.size, at_least=1, at_most=ROWS_MAX),
+            is_within_bins=flag("within_bins", self.is_within_bins),
+        )
         if self.groups is not None and (self.size > 1 or self.declared is None):
             raise ValueError(
                 "by must be used with one row a group, and a network that is declared or"

@@ -40,8 +40,10 @@ class SampleRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
-        whole("size", self.size, at_least=1, at_most=RELEASES_MAX)
+        vars(self).update(
+            sampler=one_of("sampler", self.sampler, (*SAMPLERS, AUTO)),
+            size=whole("size", self.size, at_least=1, at_most=RELEASES_MAX),
+        )
         if self.alphabet.k < 2:
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
         if self.groups is not None:

@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import exact, one_of, refusal, whole
 from dproo.core.paths import Origin, read_public
 from dproo.schema.axis import OPEN, OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.schema.cell import INTEGER_TEXT
@@ -38,8 +38,8 @@ def listed(letters: Any) -> Any:
     >>> listed(Enum("Sex", {"F": "f", "M": "m"})), listed(range(3))
     (['f', 'm'], range(0, 3))
     """
-    if isinstance(letters, str):  # NumPy's too
-        return str(letters)
+    if isinstance(letters, str):  # NumPy's and an enumeration's member, too
+        return exact(letters)
     if isinstance(letters, type) and issubclass(letters, Enum):
         return [member.value for member in letters]
     if type(letters).__module__.partition(".")[0] in _LIBRARIES:
@@ -108,7 +108,7 @@ class Alphabet:
     policy: Policy = OTHER
 
     def __post_init__(self) -> None:
-        one_of("policy", self.policy, (OTHER, UNIFORM))
+        object.__setattr__(self, "policy", one_of("policy", self.policy, (OTHER, UNIFORM)))
         if self.policy == OTHER and not self.columns and self.axes[0].index(OTHER) is not None:
             if self.axes[0].origin is not None:
                 raise ValueError(f"alphabet must {_LISTED}.{_WITHHELD}")
@@ -200,6 +200,7 @@ class Alphabet:
             columns: for each column, anything that :meth:`of` accepts for one column.
             policy: for records with any cell outside.
         """
+        columns = {exact(name): letters for name, letters in columns.items()}
         if not columns or not all(isinstance(name, str) and name for name in columns):
             raise ValueError("alphabet must have a name for each of its columns.")
         axes: list[Axis] = []

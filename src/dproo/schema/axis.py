@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Self
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import exact, one_of, refusal, whole
 from dproo.core.paths import Origin
 from dproo.schema.cell import EXACT_FLOAT, plain, text_of
 from dproo.schema.reading import (
@@ -248,7 +248,7 @@ class PeriodRange(Letters):
 
 
 def _letter(letter: object) -> Letter:
-    letter = plain(letter)
+    letter = exact(plain(letter))
     if isinstance(letter, date) and not isinstance(letter, datetime):
         return letter.isoformat()
     if isinstance(letter, float):
@@ -265,7 +265,7 @@ def _letter(letter: object) -> Letter:
             letter.encode()
         except UnicodeEncodeError:
             raise ValueError(refusal("letter", "be valid Unicode text", letter)) from None
-        return str.__str__(letter)
+        return letter
     if text_of(letter) is None:
         raise ValueError(refusal("letter", "have at most 1000 digits", letter))
     return letter

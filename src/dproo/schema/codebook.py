@@ -25,7 +25,7 @@ from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import exact, one_of, refusal
 from dproo.core.draw import RandomSource
 from dproo.core.paths import read_public
 from dproo.schema.alphabet import UNIFORM, Alphabet
@@ -164,6 +164,7 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     """
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
+    field = exact(field)
     _check_keys(field, _FIELD_KEYS, f"{place}.")
     if field.get("bareNumber", True) is not True:
         raise ValueError(f"{place}.bareNumber must be true: signs beside a number are not read.")
@@ -426,6 +427,7 @@ class CodeBook:
         Raises:
             ValueError: the code book does not describe it, or counts other cells as a letter.
         """
+        name = exact(name)
         found = next((field for field in self.fields if field.name == name), None)
         if found is None:
             raise ValueError(refusal("column", "be described by the code book", name))
@@ -487,10 +489,14 @@ _DIGITS = 4000
 def read_descriptor(book: Any) -> Mapping[str, Any]:
     """Return a descriptor, read from its file if it is a path, draft or not."""
     if isinstance(book, str | os.PathLike):
-        book = _read(Path(book))
+        book = _read(Path(exact(book)))
     if not isinstance(book, Mapping):
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
-    return book
+    try:
+        found: dict[str, Any] = exact(book)
+    except RecursionError:
+        raise ValueError("codebook must not be nested so deeply.") from None
+    return found
 
 
 def _read(path: Path) -> Any:

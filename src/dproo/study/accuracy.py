@@ -42,7 +42,7 @@ ERROR = 1e-9
 """The error allowed for an accuracy in floats; see :mod:`dproo.study.expectation`."""
 
 Method = Literal["auto", "exact", "enumeration", "monte carlo"]
-METHODS = (AUTO, "exact", ENUMERATION, MONTE_CARLO)
+METHODS: tuple[Method, ...] = (AUTO, "exact", ENUMERATION, MONTE_CARLO)
 
 _FEW_DATASETS = 5_000
 _MOST_DATASETS = 500_000
@@ -113,7 +113,7 @@ def accuracy(
     if p.k != mechanism.k:
         raise ValueError(refusal("p", f"have k = {shown(mechanism.k)} entries", p.k))
     n = _records(mechanism, n)
-    one_of("method", method, METHODS)
+    method = one_of("method", method, METHODS)
     datasets = comb(n + p.k - 1, p.k - 1)
     if method == ENUMERATION:
         if not isinstance(mechanism, Mechanism) or datasets > _MOST_DATASETS:

@@ -102,7 +102,8 @@ class LaplaceSampler(Baseline):
     def __post_init__(self) -> None:
         """Check every argument."""
         super().__post_init__()
-        one_of("projection", self.projection, (CLIP, EUCLIDEAN))
+        chosen = one_of("projection", self.projection, (CLIP, EUCLIDEAN))
+        object.__setattr__(self, "projection", chosen)
 
     @cached_property
     def measurement(self) -> Any:

@@ -260,7 +260,7 @@ class TableRequest:
             noise=one_of("noise", self.noise, (AUTO, GEOMETRIC, GAUSSIAN)),
         )
         if isinstance(self.network, str):
-            one_of("network", self.network, (AUTO, INDEPENDENT))
+            vars(self)["network"] = one_of("network", self.network, (AUTO, INDEPENDENT))
         if (self.records is None) == (self.neighbours == REPLACE):
             condition = "be public under replace, and None under add-remove"
             raise ValueError(refusal("records", condition, self.records))

@@ -20,7 +20,7 @@ from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
 from dproo.ledger.account import taken
-from dproo.ledger.rules import Basis, require_name
+from dproo.ledger.rules import Basis, dataset_of
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
 from dproo.releases.charge import Charge, remedy, short_name
@@ -302,7 +302,7 @@ class Declaration:
         """Check a budget, for data that has none yet; the data is not opened."""
         texts = texts_of(form, _BUDGET_FIELDS)
         dataset = NamedData.of(texts, folder).dataset
-        require_name(dataset)
+        dataset_of(dataset)
         budget_of(texts["budget"])
         delta = texts["delta"] or "0"
         delta_budget_of(delta)

@@ -104,7 +104,8 @@ class LedgerSession(ABC):
         if isinstance(dataset, str) and dataset.isprintable():
             found = self.one("kind = 'declared' AND dataset = ?", dataset)
         if found is None:
-            near = difflib.get_close_matches(str(dataset), self.names(), n=1, cutoff=0.5)
+            asked = dataset if isinstance(dataset, str) else ""
+            near = difflib.get_close_matches(asked, self.names(), n=1, cutoff=0.5)
             hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
             raise UnknownDatasetError(
                 f"{refusal('dataset', 'have a declared budget', dataset)} {hint}"
