@@ -7,13 +7,15 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dproo import errors
-from dproo.ledger import Ledger, default_path, in_epsilon
+from dproo.ledger import Ledger, accept_restore, default_path, in_epsilon
 from dproo.ledger.stores import sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -51,6 +53,25 @@ def test_an_empty_file_left_by_a_crash_is_completed(tmp_path: Path) -> None:
     with pytest.raises(errors.NotALedgerError):
         Ledger(path)
     assert Ledger.create(path).verify().events == 0
+
+
+UNUSABLE = [float("nan"), float("inf"), -1, -1e-9, 86_401, 10**400, Decimal("NaN"), True, "1", None]
+
+
+@pytest.mark.parametrize("timeout", UNUSABLE, ids=str)
+def test_a_timeout_that_nobody_can_wait_for_is_refused_before_anything_is_charged(
+    ledger: Ledger, timeout: Any
+) -> None:
+    for call in (Ledger, Ledger.create, accept_restore):
+        with pytest.raises((TypeError, ValueError), match=r"^timeout must "):
+            call(ledger.path, timeout=timeout)
+    assert ledger.verify().events == 1
+
+
+@pytest.mark.parametrize("timeout", [0, 0.5, 86_400, Fraction(1, 3), Decimal("0.5")], ids=str)
+def test_any_number_of_seconds_up_to_a_day_can_be_waited_for(ledger: Ledger, timeout: Any) -> None:
+    Ledger(ledger.path, timeout=timeout).reserve("patients", epsilon="0.1", **REPLACE)
+    assert left(ledger) == "0.9"
 
 
 @pytest.mark.parametrize("name", ["a b?mode=memory#%41.db", ":memory:", "é'\";--", "x" * 200])

@@ -1,9 +1,11 @@
 """Any argument of any kind: a TypeError or a ValueError with a short sentence of ours."""
 
 import json
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,16 @@ import pytest
 
 import dproo
 from dproo.core.checks import refusal, shown
+from dproo.ledger import (
+    Database,
+    Entry,
+    Ledger,
+    Limits,
+    accept_restore,
+    address_of,
+    copy,
+    install,
+)
 from dproo.schema.axis import Bins
 
 
@@ -32,6 +44,7 @@ LONG, LONGER = 10**400, 10**5000
 ODD = [
     *(LONG, -LONG, LONGER, -LONGER, Fraction(LONGER, 3), Fraction(1, LONGER), [LONGER, 1], {1: 2}),
     *(1.5, -1, float("nan"), float("inf"), Decimal("sNaN"), "x", "9" * 5000, b"x", None, True),
+    *(int, object(), (one for one in "ab"), "\ud800", -0.5, Decimal("NaN")),
     *([], [[1]], Unwritable(), [Unwritable()], UnwritableText("x"), np.array([1.5]), 1j),
 ]
 BOOK = {
@@ -46,6 +59,151 @@ ROO = dproo.mechanism("roo", epsilon=1, n=10, k=3)
 MODEL = dproo.open(ROWS).synthesize(BOOK, epsilon=1)
 RECEIPT = {**MODEL.receipt.as_dict(), "model": MODEL.kept}
 KNOWN = {"n": 10, "k": 3, "epsilon": 1}
+
+HERE: list[Path] = []
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path) -> Iterator[None]:
+    """Keep the ledgers of a test in its folder."""
+    HERE.append(tmp_path)
+    yield
+    HERE.pop()
+
+
+def with_ledger(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a call of a new ledger in which one release was charged."""
+
+    def made(**given: Any) -> Any:
+        folder = HERE[-1] / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        ledger = Ledger.create(folder / "ledger.sqlite3")
+        ledger.declare("patients", budget=1, neighbours="replace")
+        entry = ledger.reserve("patients", epsilon="0.1", neighbours="replace")
+        before = ledger.budget("patients").spent
+        try:
+            return call(ledger, entry, **given)
+        except (TypeError, ValueError):
+            assert ledger.budget("patients").spent == before
+            raise
+        finally:
+            Ledger(ledger.path).verify()
+
+    return made
+
+
+CHARGED = {"dataset": "patients", "epsilon": "0.1", "neighbours": "replace"}
+RULES = {
+    "per_release": 1,
+    "per_day": 1,
+    "per_spender": 1,
+    "until": "2099-12-31",
+    "columns": ["w"],
+    "codebook": "a" * 64,
+    "approval_above": 1,
+}
+ON_LEDGERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Ledger": (
+        with_ledger(
+            lambda ledger, _, **given: Ledger(**{"path": ledger.path, **given}).reserve(**CHARGED)
+        ),
+        {"timeout": 30, "witness": None},
+    ),
+    "Ledger.create": (
+        with_ledger(lambda ledger, _, **given: Ledger.create(ledger.path, **given)),
+        {"timeout": 0, "witness": None},
+    ),
+    "declare": (
+        with_ledger(lambda ledger, _, **given: ledger.declare(**given)),
+        {
+            "dataset": "people",
+            "budget": 1,
+            "neighbours": "replace",
+            "records_per_person": 1,
+            "unit": "record",
+            "delta": 0,
+            "limits": None,
+        },
+    ),
+    "reserve": (
+        with_ledger(lambda ledger, _, **given: ledger.reserve(**given)),
+        {
+            **CHARGED,
+            "records_per_person": 1,
+            "unit": "record",
+            "request": {"columns": ["w"]},
+            "delta": 0,
+            "room": 100,
+        },
+    ),
+    "record": (
+        with_ledger(lambda ledger, entry, **given: ledger.record(**{"entry": entry, **given})),
+        {"receipt": {"values": ["a"]}},
+    ),
+    "an entry": (
+        with_ledger(lambda ledger, entry, odd: ledger.record(odd or entry, {})),
+        {"odd": None},
+    ),
+    "released": (
+        with_ledger(
+            lambda ledger, entry, number: (ledger.record(entry, {}), ledger.released(number))
+        ),
+        {"number": 2},
+    ),
+    "budget": (
+        with_ledger(lambda ledger, _, dataset: ledger.budget(dataset)),
+        {"dataset": "patients"},
+    ),
+    "verify": (
+        with_ledger(lambda ledger, _, head: ledger.verify(expect_head=head)),
+        {"head": None},
+    ),
+    "limited": (
+        with_ledger(lambda ledger, _, limits: ledger.limited(limits).reserve(**CHARGED)),
+        {"limits": Limits()},
+    ),
+    "Limits": (Limits, RULES),
+    "Entry": (Entry, {"dataset": "a", "number": 1, "charge": 1, "hash": "a" * 64}),
+    "opened with a ledger": (
+        with_ledger(
+            lambda ledger, _, **given: dproo.open(ROWS, **{"ledger": ledger, **given}).value(
+                "w", ["a"], epsilon="0.1"
+            )
+        ),
+        {"dataset": "patients"},
+    ),
+    "purpose": (
+        with_ledger(
+            lambda ledger, _, purpose: dproo.open(ROWS, ledger=ledger, dataset="patients").value(
+                "w", ["a"], epsilon="0.1", purpose=purpose
+            )
+        ),
+        {"purpose": None},
+    ),
+}
+REFUSED_ANYWAY: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "install": (install, {"database": None}),
+    "accept_restore": (
+        with_ledger(lambda ledger, _, **given: accept_restore(**{"path": ledger.path, **given})),
+        {"timeout": 30, "witness": None},
+    ),
+    "copy": (lambda source: copy(source, HERE[-1] / "copy.sqlite3"), {"source": None}),
+    "a ledger's path": (Ledger, {"path": None}),
+    "a new ledger's path": (
+        lambda path: Ledger.create(HERE[-1] / path if isinstance(path, str) else path),
+        {"path": None},
+    ),
+    "address_of": (address_of, {"ledger": None}),
+    "Database": (Database, {"url": None}),
+    "columns to find": (
+        lambda columns: dproo.open(ROWS).synthesize(columns=columns, epsilon=1, delta="1e-6"),
+        {"columns": None},
+    ),
+    "a column to find": (
+        lambda column: dproo.open(ROWS).codebook(columns=[column], epsilon=1, delta="1e-6"),
+        {"column": None},
+    ),
+}
 
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "plan": (dproo.plan, KNOWN),
@@ -87,7 +245,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: dproo.open(ROWS * 9).value("w", "open", epsilon=1, **given),
         {"delta": "1e-6", "minimum_people": 3},
     ),
-    "values": (dproo.open(ROWS).values, {"column": "w", "letters": ["a"], "size": 1, "epsilon": 1}),
+    "values": (
+        dproo.open(ROWS).values,
+        {"column": "w", "letters": ["a"], "size": 1, "epsilon": 1, "by": None},
+    ),
     "row": (
         dproo.open(ROWS).row,
         {
@@ -113,21 +274,25 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Model.rows": (MODEL.rows, {"size": 3, "seed": 1}),
     "Model.counts": (lambda name: MODEL.counts("w", name), {"name": "v"}),
     "Model.of_receipt": (dproo.Model.of_receipt, {"receipt": RECEIPT}),
+    **ON_LEDGERS,
 }
 
 
 @pytest.mark.parametrize(
-    ("call", "name"), [(call, name) for call, (_, given) in CALLS.items() for name in given]
+    ("call", "name"),
+    [(call, name) for call, (_, given) in (CALLS | REFUSED_ANYWAY).items() for name in given],
 )
 def test_odd_arguments_are_refused_in_a_short_sentence(call: str, name: str) -> None:
-    function, given = CALLS[call]
+    function, given = (CALLS | REFUSED_ANYWAY)[call]
     for odd in ODD:
         try:
             function(**{**given, name: odd})
-        except (TypeError, ValueError, dproo.ReleaseError) as refused:
+        except (TypeError, ValueError, dproo.ReleaseError, dproo.LedgerError) as refused:
             text = str(refused)
+            assert text.endswith((".", "?")), (shown(odd), text)  # Python's own sentences do not
             assert "set_int_max_str_digits" not in text, shown(odd)
-            assert len(text) < 600, shown(odd)
+            path = odd if isinstance(odd, str) and len(odd) > 1 else "no path"
+            assert len(text.replace(path, "")) < 600, shown(odd)
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -152,9 +152,12 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
         TypeError: ``value`` is not an integer; booleans and floats are not accepted.
         ValueError: it is out of bounds.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(refusal(name, "be an integer", value))
-    number = operator.index(value)
+    try:
+        if isinstance(value, bool):
+            raise TypeError  # noqa: TRY301 - it has an index
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(refusal(name, "be an integer", value)) from None
     if not at_least <= number:
         raise ValueError(refusal(name, f"be at least {at_least}", number))
     if at_most is not None and not number <= at_most:

@@ -35,7 +35,7 @@ class Runs:
     def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
         merged: list[tuple[int, int]] = []
         last = None
-        if isinstance(runs, str | bytes | Mapping):
+        if isinstance(runs, str | bytes | Mapping) or not isinstance(runs, Iterable):
             raise TypeError(_PAIRS)
         for run in runs:
             try:

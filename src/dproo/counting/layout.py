@@ -105,7 +105,9 @@ class Layout:
     def __post_init__(self) -> None:
         vars(self).update({name: exact(given) for name, given in vars(self).items()})
         if self.delimiter is not None:
-            delimiter = _NAMED.get(self.delimiter, self.delimiter)
+            delimiter = self.delimiter
+            if isinstance(delimiter, str):
+                delimiter = _NAMED.get(delimiter, delimiter)
             is_one = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
             if not is_one or delimiter.isalnum() or delimiter in '"\n\r\0':
                 raise ValueError(

@@ -53,7 +53,7 @@ from dproo.ledger.rules import (
     public_text,
     written,
 )
-from dproo.ledger.stores import PATIENCE, LedgerSession, Store, store_of
+from dproo.ledger.stores import PATIENCE, LedgerSession, Store, seconds, store_of
 from dproo.ledger.witness import named_witness, tell
 from dproo.mechanisms import Relation
 
@@ -132,7 +132,8 @@ class Ledger:
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
         found = {"path": address_of(path), "witness": named_witness(witness)}
-        vars(self).update(found, timeout=timeout, limits=NO_LIMITS, is_awaited=always)
+        patience = seconds(timeout)
+        vars(self).update(found, timeout=patience, limits=NO_LIMITS, is_awaited=always)
         with self._reading(is_checked=False):
             pass
 
@@ -145,7 +146,7 @@ class Ledger:
         witness: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Create an empty ledger in a file, or open an existing one."""
-        store_of(address_of(path), timeout=timeout).create()
+        store_of(address_of(path), timeout=seconds(timeout)).create()
         return cls(path, timeout=timeout, witness=witness)
 
     def __repr__(self) -> str:
@@ -166,6 +167,8 @@ class Ledger:
             is_awaited: returns whether anybody still waits for a release; where nobody does,
                 nothing is charged.
         """
+        if not isinstance(limits, Limits):
+            raise TypeError(refusal("limits", "be dproo.ledger.Limits", limits))
         other = copy(self)
         vars(other).update(limits=limits, is_awaited=is_awaited, _store=self._store)
         return other
@@ -200,6 +203,8 @@ class Ledger:
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         exact = written("budget", rational("budget", budget))
         body = {"budget": exact, **delta_field(delta), **vars(basis)}
+        if not isinstance(limits, Limits | None):
+            raise TypeError(refusal("limits", "be dproo.ledger.Limits", limits))
         if limits is not None and limits.declared:
             if isinstance(self.path, Path):
                 limits.require_one_owner()
@@ -302,7 +307,7 @@ class Ledger:
             public = public_text("receipt", kept, basis["neighbours"])
             return _receipt(reserved, session.append(replace(draft, body={"receipt": public})))
 
-        return self._write(append)
+        return self._write(append, needs_room=False)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
@@ -402,10 +407,13 @@ class Ledger:
             session.memory.require_all(session, self.path)
             yield session
 
-    def _write(self, action: Callable[[LedgerSession], Result]) -> Result:
+    def _write(
+        self, action: Callable[[LedgerSession], Result], *, needs_room: bool = True
+    ) -> Result:
         """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote."""
 
         def remembered(session: LedgerSession) -> tuple[Result, Any]:
+            session.memory.needs_room = needs_room
             session.memory.require_all(session, self.path)
             session.memory.require_writable()
             return action(session), session.memory.news(session)

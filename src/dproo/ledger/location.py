@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dproo.core.checks import WITHHELD, exact, may_hold_secret, refusal
+from dproo.core.checks import WITHHELD, exact, may_hold_secret, plain_text, refusal
 from dproo.core.paths import named_file, user_folder
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
@@ -51,6 +51,9 @@ class Database:
     """
 
     url: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", plain_text("url", self.url))
 
     def __str__(self) -> str:
         """Return the part of the URL that may be shown."""

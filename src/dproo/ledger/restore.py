@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dproo.core.checks import refusal
 from dproo.errors import NotEmptyLedgerError
 from dproo.ledger.account import Replay
 from dproo.ledger.events import RESTORED, Draft
 from dproo.ledger.ledger import Ledger
 from dproo.ledger.location import Database, address_of
 from dproo.ledger.rules import TERMS
-from dproo.ledger.stores import PATIENCE, LedgerSession, store_of
+from dproo.ledger.stores import PATIENCE, LedgerSession, seconds, store_of
 from dproo.ledger.witness import News, Note, named_witness, tell
 
 
@@ -48,6 +49,8 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
     Raises:
         NotEmptyLedgerError: the target holds events.
     """
+    if not isinstance(source, Ledger):
+        raise TypeError(refusal("source", "be a Ledger", source))
     with source._reading() as session:  # noqa: SLF001 - in this package
         session.require_intact()
         chain = list(session.events())
@@ -87,7 +90,7 @@ def accept_restore(
     Raises:
         ValueError: the ledger lacks nothing.
     """
-    address = address_of(path)
+    address, timeout = address_of(path), seconds(timeout)
     store = store_of(address, timeout=timeout, witness=named_witness(witness))
 
     def restore(session: LedgerSession) -> tuple[list[Loss], list[News]]:

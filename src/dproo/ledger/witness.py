@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
-from dproo.core.checks import exact
+from dproo.core.checks import exact, refusal
 from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
     ChargedError,
@@ -114,8 +114,12 @@ class Witness:
                 break
         return found
 
-    def require_writable(self) -> None:
-        """Raise unless a note can be appended, as far as that can be checked in advance."""
+    def require_writable(self, *, room: int = _ROOM) -> None:
+        """Raise unless a note can be appended, as far as that can be checked in advance.
+
+        Args:
+            room: bytes that must be free on the disk.
+        """
         with self._errors("written"):
             if self.is_made:
                 make_folder(self.path.parent)
@@ -131,7 +135,7 @@ class Witness:
             if not os.access(target, os.R_OK | os.W_OK):
                 raise OSError(None, "it is read-only")
             disk = os.statvfs(target)
-            if disk.f_blocks and disk.f_bavail * disk.f_frsize < _ROOM:
+            if disk.f_blocks and disk.f_bavail * disk.f_frsize < room:
                 raise OSError(None, "hardly any space is left on the disk")
 
     def append(self, notes: Sequence[Note], *, after: Note | None, timeout: float) -> None:
@@ -207,11 +211,12 @@ class Witness:
     def _errors(self, what: str) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "no such path can exist"
             remedy = "Set XDG_STATE_HOME to a folder" if self.is_made else "Name another"
             raise UnusableWitnessError(
                 f"the witness {self.path}, which remembers the ledger's newest event, could not "
-                f"be {what}: {error.strerror}. {remedy} that can be."
+                f"be {what}: {reason}. {remedy} that can be."
             ) from None
 
 
@@ -301,10 +306,13 @@ class Memory:
         chosen: the witness named by the user.
         witnesses: the chosen one, and one in the user's state folder.
         newest: the newest note of each.
+        needs_room: whether the disk must have space to spare, as before a charge. It may use some
+            of that up, so its record is written whatever is left.
     """
 
     ledger: str
     chosen: Path | None
+    needs_room: bool = field(default=True, init=False)
     witnesses: list[Witness] = field(init=False)
     newest: dict[Witness, Note | None] = field(init=False)
 
@@ -365,7 +373,7 @@ class Memory:
         found: list[Witness] = []
         for one in self.witnesses:
             try:
-                one.require_writable()
+                one.require_writable(room=_ROOM if self.needs_room or found else 0)
                 found.append(one)
             except UnusableWitnessError:
                 if not found:
@@ -411,5 +419,7 @@ def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
     Raises:
         ValueError: that is a relative path, so it would depend on the working folder.
     """
+    if not isinstance(chosen, str | os.PathLike | None):
+        raise TypeError(refusal("witness", "be the path of a file", chosen))
     chosen = exact(chosen)
     return Path(chosen).absolute() if chosen else named_file("DPROO_WITNESS")

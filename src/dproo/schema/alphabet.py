@@ -303,11 +303,12 @@ class Alphabet:
         >>> Alphabet.of(["red", "green"]).records([1, 1, 2])
         ['green', 'green', 'other']
         """
+        if not isinstance(indices, Iterable):
+            raise TypeError(refusal("indices", "be a sequence of places", indices))
         last = self.k - 1
-        letters = {
-            index: self[whole("index", index, at_least=0, at_most=last)] for index in set(indices)
-        }
-        return [letters[index] for index in indices]
+        places = [whole("index", index, at_least=0, at_most=last) for index in indices]
+        letters = {place: self[place] for place in set(places)}
+        return [letters[place] for place in places]
 
     def index(self, cells: Sequence[object]) -> int | None:
         """Return the place of a record's letter, or None if it is outside.

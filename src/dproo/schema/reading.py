@@ -220,7 +220,7 @@ class Reading:
         one_of("reading", self.kind, KINDS)
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
-        if self.thousands and self.thousands not in set(_GROUPS):
+        if self.thousands and self.thousands not in tuple(_GROUPS):
             raise ValueError(refusal("thousands", "be a blank or one of . , ' _", self.thousands))
         if self.thousands == self.decimal:
             other = _POINTS.replace(self.decimal, "")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from dproo.errors import POSIX_ONLY, LedgerError
 from dproo.ledger.location import Address, Database
-from dproo.ledger.stores.base import PATIENCE, LedgerSession
+from dproo.ledger.stores.base import PATIENCE, LedgerSession, seconds
 from dproo.ledger.stores.postgresql import PostgresqlStore, install
 from dproo.ledger.stores.sqlite import SqliteStore
 
-__all__ = ["PATIENCE", "LedgerSession", "Store", "install", "store_of"]
+__all__ = ["PATIENCE", "LedgerSession", "Store", "install", "seconds", "store_of"]
 
 Store = SqliteStore | PostgresqlStore
 """A file or a database.

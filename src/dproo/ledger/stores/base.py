@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
+from dproo.core.numbers import rational
 from dproo.errors import UnknownDatasetError
 from dproo.ledger import events
 from dproo.ledger.account import BudgetTally, taken
@@ -16,6 +17,23 @@ from dproo.ledger.witness import Memory
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
+
+_DAY = 24 * 60 * 60
+
+
+def seconds(timeout: object) -> float:
+    """Return how long to wait for other processes, checked before anything is charged.
+
+    Raises:
+        TypeError, ValueError: it is not a number of seconds, at most a day.
+    """
+    if isinstance(timeout, str):
+        raise TypeError(refusal("timeout", "be a number of seconds", timeout))
+    exact = rational("timeout", timeout)
+    if not 0 <= exact <= _DAY:
+        raise ValueError(refusal("timeout", "be from 0 to 86,400 seconds", timeout))
+    return float(exact)
+
 
 Result = TypeVar("Result")
 

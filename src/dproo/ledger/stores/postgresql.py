@@ -412,6 +412,8 @@ def install(database: Database) -> bool:
     Raises:
         LedgerError: the server cannot be reached, is too old, or does not allow this role.
     """
+    if not isinstance(database, Database):
+        raise TypeError(refusal("database", "be a Database, as address_of returns", database))
     try:
         connection = connect(database.url, name="ledger")
     except ValueError as error:
