@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.mounts import mounted
 
 from dproo import errors
 from dproo.ledger import Ledger, location
@@ -121,20 +120,6 @@ def test_a_list_of_rights_counts_even_if_the_group_is_the_owners_own(
         pytest.skip("The file system keeps no lists of rights.")
     assert ledger.path.stat().st_mode & 0o777 == 0o660
     assert "can be changed by others" in refused(ledger.path)
-
-
-def mounted(script: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
-    """Run a shell script where it may mount, seen by nobody else."""
-    if shutil.which("unshare") is None:
-        pytest.skip("unshare is not installed (Debian package util-linux).")
-    root = [] if os.geteuid() == 0 else ["--map-root-user"]
-    command = ["unshare", "--mount", *root, "sh", "-c"]
-    tried = subprocess.run([*command, "mount --bind / /"], capture_output=True, check=False)
-    if tried.returncode:
-        pytest.skip("This system does not let us mount.")
-    return subprocess.run(
-        [*command, script, "sh", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def test_a_ledger_that_is_mounted_by_itself_is_refused(ledger: Ledger, tmp_path: Path) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import full_disk
+from support.draws import DICE
+from support.mounts import mounted
 
 from dproo import errors
 from dproo.ledger import Ledger
@@ -65,6 +70,39 @@ def test_a_disk_with_hardly_any_space_is_refused_before_the_charge(
     with pytest.raises(errors.FullDiskError, match="hardly any space is left on the disk"):
         ledger.reserve("patients", epsilon="0.1", **REPLACE)
     assert ledger.budget("patients").spent == 0
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_a_real_disk_refuses_the_charge_or_takes_all_that_follows_it(
+    tmp_path: Path, disks: int
+) -> None:
+    """The ledger and its witness share a disk, as they do by default, or have one each."""
+    folders = [tmp_path / "ledger", tmp_path / "state"][:disks]
+    for folder in folders:
+        folder.mkdir(mode=0o700)
+    cases = []
+    for _ in range(60):
+        room, first = (DICE.choice([ROOM, DICE.randrange(ROOM, 3 << 20)]) for _ in range(2))
+        request = DICE.choice([0, DICE.randrange(200_000)])
+        # Around what is needed, and around what either part of it would need alone.
+        least = (1 << 20) + DICE.choice([0, room, 2 * room, room + first]) + request
+        free = DICE.randrange(max(0, least - (1 << 17)), least + (1 << 18))
+        waiting = DICE.randrange(2)
+        known = {"room": room, "first": first, "waiting": waiting, "request": request}
+        cases.append(known | {"free": free})
+    mount = 'mount -t tmpfs -o size=32m,mode=700 tmpfs "$1"'
+    if disks > 1:
+        mount += ' && mount -t tmpfs -o size=32m,mode=700 tmpfs "$2"'
+    done = mounted(
+        f'{mount} && exec \'{sys.executable}\' \'{full_disk.__file__}\' "$1" "$2" "$3"',
+        folders[0],
+        folders[-1],
+        json.dumps(cases),
+    )
+    assert done.returncode == 0, done.stderr
+    found = list(zip(json.loads(done.stdout), cases, strict=True))
+    assert [pair for pair in found if pair[0].startswith("charged")] == []
+    assert {what for what, _ in found} == {"refused", "recorded"}
 
 
 @pytest.mark.parametrize("room", [-1, 1.5, float("nan"), True, "1"])

@@ -84,7 +84,7 @@ _PRAGMAS = (
 )
 _INSERT = f"INSERT INTO event ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fields))})"  # noqa: S608 - no outside text
 _ROOMS = 16  # charges that may wait for their record at once
-_FREE = 1 << 20  # bytes of disk that a charge leaves free, for the journal of its record
+_FREE = 1 << 20  # bytes of disk that a charge and its record leave free, more or less
 
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
@@ -176,7 +176,7 @@ class SqliteSession(LedgerSession):
             tally.require(event, draft.body["request"], draft.limits)
             if tally.limits.needs_approval(draft.nano):
                 raise RuleRefused("approval_above", draft.dataset, "a file has no second person")
-            self._set_aside(event.seq, draft.room)
+            self._set_aside(event, draft.room)
         elif draft.kind == RECORDED:
             if self.one("kind = 'recorded' AND entry = ?", draft.entry) is not None:
                 raise used(draft.entry)
@@ -185,15 +185,22 @@ class SqliteSession(LedgerSession):
         chain.take(event)
         return event
 
-    def _set_aside(self, charge: int, size: int) -> None:
-        """Reserve space in the file for a charge's record, so that a full disk refuses both."""
+    def _set_aside(self, charge: Event, size: int) -> None:
+        """Reserve space in the file for a charge's record, so that a full disk refuses both.
+
+        The charge itself takes its text and the record's space. The record of any charge that
+        waits for one then needs as much again, for the journal of the pages that it overwrites.
+        What is left pays for notes of a witness on the same disk.
+        """
+        (waiting,) = self.execute("SELECT coalesce(max(length(ballast)), 0) FROM room").fetchone()
+        needed = _FREE + len(charge.body) + size + max(size, waiting)
         disk = os.statvfs(self.address.parent)
-        if disk.f_blocks and disk.f_bavail * disk.f_frsize < _FREE + size:
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:
             raise FullDiskError(
                 f"the ledger {self.address} cannot be written: hardly any space is left on the"
                 " disk, and the record of a release needs some."
             )
-        self.execute("INSERT INTO room VALUES (?, zeroblob(?))", (charge, size))
+        self.execute("INSERT INTO room VALUES (?, zeroblob(?))", (charge.seq, size))
         newest = "SELECT charge FROM room ORDER BY charge DESC LIMIT ?"
         self.execute(f"DELETE FROM room WHERE charge NOT IN ({newest})", (_ROOMS,))  # noqa: S608 - as above
 
