@@ -171,8 +171,7 @@ def test_a_limit_of_the_url_or_the_role_is_kept_and_one_is_set_where_there_is_no
 
 def held(scan: counting.Scan) -> Any:
     """Return the session that waits in a scan."""
-    cells = [cell.cell_contents for cell in scan._read.__closure__ or ()]
-    return next(cell.session for cell in cells if hasattr(cell, "session"))
+    return scan._close.__self__
 
 
 @pytest.mark.usefixtures("server")
@@ -278,7 +277,7 @@ def test_an_interrupt_of_the_check_lets_go_of_the_table(
     def interrupted(**_: object) -> None:
         raise Ended
 
-    monkeypatch.setattr("dproo.counting.sources.postgresql.scan.Table", interrupted)
+    monkeypatch.setattr("dproo.counting.sources.postgresql.scan.Scan", interrupted)
     with pytest.raises(Ended) as kept:  # and with it all that its frames hold
         counted(postgresql)
     server.execute("SET lock_timeout = '1s'")

@@ -204,8 +204,8 @@ def test_a_secret_is_in_no_object_that_holds_a_database(postgresql: str, tmp_pat
 
     url = f"{postgresql}&password=K4NAR1V0GEL"
     scan = counting.prepare(url, alphabet=["pg_class"], column="relname", table="pg_class")
-    (held,) = [cell.cell_contents for cell in scan._read.__closure__ if "Table" in repr(cell)]
-    assert_silent(repr(scan), repr(held), repr(held.session.connection))
+    session = scan._close.__self__
+    assert_silent(repr(scan), repr(session), repr(session.connection))
     book = Ledger.create(tmp_path / "ledger.sqlite3")
     book.declare("d", budget=1, neighbours="replace")
     asked = {"source": "database", "data": url, "dataset": "d", "table": "pg_class"}

@@ -113,6 +113,8 @@ class Scan:
             tables = self._read()
         except DamagedFileError:
             return ()
+        finally:
+            self.close()
         return tuple(
             found.counts(source) if isinstance(found, Tally) else found for found in tables
         )

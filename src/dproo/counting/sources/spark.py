@@ -64,23 +64,17 @@ def _open_by_name(data: Any, asked: Asked, engine: str) -> Scan:
 
 
 def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
-    """Return the scan of a frame; ``held`` is closed after it has read, or on failure."""
+    """Return the scan of a frame; ``held`` is closed with it, or on failure."""
     columns = columns_of(frame, asked.read)
     warnings = check_fit(columns, asked.axes)
-    held = held.pop_all()
-
-    def read() -> tuple[Tally | Counts, ...]:
-        with held:
-            return _count(frame, columns, asked)
-
     return Scan(
         engine=engine,
         columns=tuple(columns[: len(asked.axes)]),
         warnings=warnings,
         _asked=asked,
-        _read=read,
+        _read=lambda: _count(frame, columns, asked),
         _rehearse=lambda: _count(frame.limit(0), columns, asked),
-        _close=held.close,
+        _close=held.pop_all().close,
     )
 
 

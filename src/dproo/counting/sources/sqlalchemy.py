@@ -10,10 +10,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -148,32 +147,27 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -> Scan:
     connection = _connected(data, stack)
     if data.dialect.name == _POSTGRESQL:
-        found = postgresql.open_table(connection, asked)
-        columns, warnings = found.columns, found.warnings
-        count = partial(postgresql.count_table, found, asked)
+        scan = postgresql.scan_table(connection, asked)
     else:
-        table = _looked_up(data, connection, parts)
-        listed = {column.name: column for column in table.columns}
-        require_columns(asked.read, among=listed)
-        columns = tuple(listed[name] for name in asked.read)
-        warnings = check_fit(columns, asked.axes)
-        query = table.query(columns, asked.person)
-        tried = table.query(columns, asked.person, is_tried=True)
-        if not required(lambda: _tried(table, tried), _REFUSED):
-            raise ValueError(_MARIADB_LIMITED)
-        count = partial(_count, table, query, columns, asked)
+        scan = _streamed(_looked_up(data, connection, parts), asked)
+    return replace(scan, engine="sqlalchemy", _close=stack.close)
 
-    def read() -> tuple[Tally | Counts, ...]:
-        with stack:
-            return count()
 
+def _streamed(table: StreamedTable, asked: Asked) -> Scan:
+    listed = {column.name: column for column in table.columns}
+    require_columns(asked.read, among=listed)
+    columns = tuple(listed[name] for name in asked.read)
+    warnings = check_fit(columns, asked.axes)
+    query = table.query(columns, asked.person)
+    tried = table.query(columns, asked.person, is_tried=True)
+    if not required(lambda: _tried(table, tried), _REFUSED):
+        raise ValueError(_MARIADB_LIMITED)
     return Scan(
         engine="sqlalchemy",
         columns=columns[: len(asked.axes)],
         warnings=warnings,
         _asked=asked,
-        _read=read,
-        _close=stack.close,
+        _read=lambda: _count(table, query, columns, asked),
     )
 
 

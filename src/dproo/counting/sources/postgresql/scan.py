@@ -93,51 +93,18 @@ class EqualCells:
         return estimate is not None and int(estimate[1]) <= FEW
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table of a database that has planned its count; no record has been read.
-
-    Attributes:
-        session: the session that reads it.
-        queries: the queries that count it, one for each batch of alphabets.
-        groups: the groups of equal cells, if they can be counted first.
-        letters: the parameters of the queries.
-        codec: Python's name of the database's encoding, for an open alphabet.
-        columns: the columns to count.
-        warnings: letters of theirs that can never occur.
-    """
-
-    session: Session
-    queries: tuple[str, ...] = field(repr=False)
-    groups: EqualCells | None = field(repr=False)
-    letters: dict[str, list[str]] = field(repr=False)
-    codec: str
-    columns: tuple[Column, ...]
-    warnings: tuple[str, ...]
-
-
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is neither a URL nor a connection."""
-    is_table = asked.table is not None and is_connection(data)
-    if not (is_table or postgresql_url.is_url(data)):
-        return None
-    found = open_table(data, asked)
-    return Scan(
-        engine="postgresql",
-        columns=found.columns,
-        warnings=found.warnings,
-        _asked=asked,
-        _read=lambda: count_table(found, asked),
-        _close=found.session.close,
-    )
-
-
 def is_connection(data: object) -> bool:
     """Return whether this is a psycopg connection, without loading the library."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
 
-def open_table(database: Any, asked: Asked) -> Table:
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or None if data is neither a URL nor a connection."""
+    is_table = asked.table is not None and is_connection(data)
+    return scan_table(data, asked) if is_table or postgresql_url.is_url(data) else None
+
+
+def scan_table(database: Any, asked: Asked) -> Scan:
     """Look up a table and let the database plan its count; no record is read.
 
     The new connection of a URL then holds a lock on the table until it is counted, so that its
@@ -147,29 +114,44 @@ def open_table(database: Any, asked: Asked) -> Table:
     if not asked.columns:
         raise ValueError("column must be given for a table.")
 
-    def look(cursor: Any, opened: Session) -> Table:
+    def look(cursor: Any, opened: Session) -> Scan:
         name, types = _looked_up(cursor, opened, parts, asked.read)
         columns = tuple(column for column, _ in types)
         warnings = check_fit(columns, asked.axes)
         codec = opened.codec(cursor) if asked.open_axis is not None else ""
         if len(asked.batches) > 1:
             opened.refuse_changes(cursor)
-        queries = tuple(_query(name, types, asked, batch) for batch in asked.batches)
-        letters = _letters(asked)
+        queries = [_query(name, types, asked, batch) for batch in asked.batches]
+        groups, letters = _groups(name, types, asked), _letters(asked)
         _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
         # It is planned and started, which checks rights and takes locks, but reads nothing.
         # All characters of the letters in one text show whether the database has them.
         characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
         for query in queries:
             cursor.execute(f"{query} LIMIT 0", characters)
-        return Table(
-            session=opened,
-            queries=queries,
-            groups=_groups(name, types, asked),
-            letters=letters,
-            codec=codec,
+
+        def read() -> tuple[Tally | Counts, ...]:
+            # All statements see one state of the table: a single one always does, several run
+            # in a transaction that does.
+            left = iter(queries)
+
+            def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+                rows = _rows(reading, opened.connection, next(left), groups, letters)
+                if asked.open_axis is not None:
+                    rows = [(_text(stored, codec), number) for stored, number in rows]
+                return tables_of(rows, batch.asked)
+
+            with opened.cursor() as reading:
+                opened.pin(reading)
+                return asked.in_batches(count)
+
+        return Scan(
+            engine="postgresql",
             columns=columns[: len(asked.axes)],
             warnings=warnings,
+            _asked=asked,
+            _read=read,
+            _close=opened.close,
         )
 
     return _within(database, look, is_repeatable=len(asked.batches) > 1)
@@ -225,28 +207,6 @@ def _looked_up(
     return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
 
 
-def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of a table by the letters of each alphabet, within the database.
-
-    All statements see one state of the table: a single one always does, several run in a
-    transaction that does.
-    """
-    queries = iter(table.queries)
-
-    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        rows = _rows(cursor, table, next(queries))
-        if asked.open_axis is not None:
-            rows = [(_text(stored, table.codec), number) for stored, number in rows]
-        return tables_of(rows, batch.asked)
-
-    try:
-        with table.session.cursor() as cursor:
-            table.session.pin(cursor)
-            return asked.in_batches(count)
-    finally:
-        table.session.close()
-
-
 def _text(stored: Any, codec: str) -> str | None:
     """Return the stored text, or None if its bytes are not the only way to store it."""
     if stored is None:
@@ -258,16 +218,22 @@ def _text(stored: Any, codec: str) -> str | None:
         return None
 
 
-def _rows(cursor: Any, table: Table, query: str) -> list[Any]:
+def _rows(
+    cursor: Any,
+    connection: Any,
+    query: str,
+    groups: EqualCells | None,
+    letters: dict[str, list[str]],
+) -> list[Any]:
     """Return the rows of the count, by groups if they are few and there is room for them."""
 
     def read(query: str) -> list[Any]:
-        cursor.execute(query, table.letters)
+        cursor.execute(query, letters)
         return list(cursor.fetchall())
 
-    groups, rows = table.groups, None
+    rows = None
     if groups is not None and groups.are_few(cursor):
-        rows = _with_room(table.session.connection, lambda: read(groups.query))
+        rows = _with_room(connection, lambda: read(groups.query))
     return read(query) if rows is None else rows
 
 
