@@ -92,7 +92,7 @@ def figures(path: Path, rows: int, *, rounds: int, only: str) -> list[dict[str, 
         alphabets = alphabets_of(families)
 
         def ours(alphabets: list[Alphabet] = alphabets) -> None:
-            tables = counting.prepare_several(path, alphabets=alphabets).count_several()
+            tables = counting.prepare(path, alphabets=alphabets).count_several()
             assert {counts.n for counts in tables} == {rows}  # noqa: S101 - else it is no benchmark
 
         row = compared(

@@ -83,8 +83,8 @@ def test_a_transaction_in_which_the_records_may_change_is_refused(
     with server.transaction():
         server.execute("SELECT 1")
         with pytest.raises(ValueError, match="outside a transaction, or in one at REPEATABLE READ"):
-            counting.prepare_several(server, alphabets=PAIRS, table="ward.wide")
-    scan = counting.prepare_several(postgresql, alphabets=PAIRS, table="ward.wide")
+            counting.prepare(server, alphabets=PAIRS, table="ward.wide")
+    scan = counting.prepare(postgresql, alphabets=PAIRS, table="ward.wide")
     server.execute("INSERT INTO wide DEFAULT VALUES")
     assert {counts.n for counts in scan.count_several()} <= {0, 1}
 
@@ -93,7 +93,7 @@ def test_a_file_that_changes_between_two_passes_is_not_released(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq.write_table(rows_of(10), tmp_path / "x.parquet")
-    scan = counting.prepare_several(tmp_path / "x.parquet", alphabets=PAIRS)
+    scan = counting.prepare(tmp_path / "x.parquet", alphabets=PAIRS)
     from dproo.counting.sources import file_scan  # noqa: PLC0415
 
     count, passes = file_scan._count, []

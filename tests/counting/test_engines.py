@@ -112,7 +112,7 @@ def test_data_that_no_engine_knows_is_refused(data: object) -> None:
     with pytest.raises(
         TypeError, match="data must be a list, an array, a frame, a path, a URL or counts"
     ):
-        counting.prepare(data, alphabet=["a"])
+        counting.prepare(data, alphabets=[["a"]])
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_can_be_known_before_reading_is_refused_before(
     data: object, options: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match="must") as refused:
-        counting.prepare(data, alphabet=["a"], **options)
+        counting.count(data, alphabet=["a"], **options)
     assert str(refused.value).startswith(sentence)
     assert "nowhere" not in str(refused.value)
 
@@ -151,14 +151,14 @@ def test_a_table_that_a_connection_does_not_have_is_refused() -> None:
         duckdb.connect() as connection,
         pytest.raises(ValueError, match="table must be a table of the connection, got 't'"),
     ):
-        counting.prepare(connection, alphabet=["a"], column="a", table="t")
+        counting.prepare(connection, alphabets=[["a"]], columns=["a"], table="t")
 
 
 def test_a_column_beside_an_alphabet_of_columns_is_refused() -> None:
     with pytest.raises(
         ValueError, match="column must be left out: the alphabet names its columns, got 'a'"
     ):
-        counting.prepare([("x",)], alphabet={"a": ["x"]}, column="a")
+        counting.count([("x",)], alphabet={"a": ["x"]}, column="a")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_read_is_refused_without_quoting_it(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match="must") as refused:
-        counting.prepare(tmp_path / name, alphabet=["a"], **options)
+        counting.count(tmp_path / name, alphabet=["a"], **options)
     assert str(refused.value).startswith(sentence)
     assert "secret" not in str(refused.value)
 
@@ -276,11 +276,11 @@ def test_files_of_a_pattern_have_the_same_columns(tmp_path: Path) -> None:
     (tmp_path / "2.csv").write_text("b\nx\n")
     for pattern in ("[12].parquet", "[13].parquet"):
         with pytest.raises(ValueError, match="data must be files with the same columns and types"):
-            counting.prepare(str(tmp_path / pattern), alphabet=["x"], column="a")
+            counting.prepare(str(tmp_path / pattern), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files with the same header"):
-        counting.prepare(str(tmp_path / "*.csv"), alphabet=["x"], column="a")
+        counting.prepare(str(tmp_path / "*.csv"), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files of one format, got"):
-        counting.prepare(str(tmp_path / "1.*"), alphabet=["x"], column="a")
+        counting.prepare(str(tmp_path / "1.*"), alphabets=[["x"]], columns=["a"])
     (tmp_path / "2.csv").write_text("a\nx\ny\n\xff\n", encoding="latin-1")
     assert list(counting.count(str(tmp_path / "*.csv"), alphabet=["x"], column="a")) == [2, 2]
 
@@ -327,7 +327,7 @@ def test_a_file_that_may_not_be_read_is_refused(
 
     monkeypatch.setattr(os, "open", forbidden)
     with pytest.raises(ValueError, match="data must be a readable file, got ") as refused:
-        counting.prepare(tmp_path / "x.csv", alphabet=["x"], column="a")
+        counting.prepare(tmp_path / "x.csv", alphabets=[["x"]], columns=["a"])
     assert "secret" not in str(refused.value)
 
 
@@ -376,7 +376,7 @@ def test_iterables_are_read_once_and_only_when_counted() -> None:
         read.append(1)
         yield from "aab"
 
-    scan = counting.prepare(cells(), alphabet=["a"])
+    scan = counting.prepare(cells(), alphabets=[["a"]])
     assert not read
     assert list(scan.count()) == [2, 1]
     assert read == [1]
@@ -428,5 +428,5 @@ def test_a_scan_that_needs_more_memory_than_its_kept_engine_has_starts_another(
     monkeypatch.setattr(duckdb_dialect, "MEMORY", "1MB")
     path = tmp_path / "x.parquet"
     duckdb.sql("SELECT 'cell' || i AS a FROM range(200000) AS rows(i)").write_parquet(str(path))
-    scan = counting.prepare(path, alphabet=["cell7"], column="a")
+    scan = counting.prepare(path, alphabets=[["cell7"]], columns=["a"])
     assert list(scan.count()) == [1, 199_999]

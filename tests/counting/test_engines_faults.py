@@ -108,8 +108,8 @@ def test_a_fault_is_one_sentence_without_data(
 ) -> None:
     data = fault(tmp_path)
     table = "t" if isinstance(data, Path) and data.suffix == ".duckdb" else None
-    column = None if fault is _a_generator else "a"
-    scan = counting.prepare(data, alphabet=["x", "7"], column=column, table=table)
+    columns = [] if fault is _a_generator else ["a"]
+    scan = counting.prepare(data, alphabets=[["x", "7"]], columns=columns, table=table)
     assert_silent(scan, capfd, caplog)
 
 
@@ -121,7 +121,7 @@ def test_a_truncated_parquet_file_is_refused_without_data(tmp_path: Path) -> Non
     for length in (0, 3, 100, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
         with pytest.raises(ValueError, match="data must be a readable file, got ") as refused:
-            counting.prepare(path, alphabet=["x", "7"], column="a")
+            counting.prepare(path, alphabets=[["x", "7"]], columns=["a"])
         assert CANARY not in "".join(traceback.format_exception(refused.value))
 
 
@@ -132,7 +132,7 @@ def test_a_fault_in_postgresql_is_one_sentence_without_data(
         connection.execute("CREATE TABLE cells (b text)")
         connection.execute("INSERT INTO cells VALUES (%s)", [CANARY])
         connection.execute("CREATE VIEW faulty AS SELECT b::integer AS a FROM cells")
-        scan = counting.prepare(connection, alphabet=["x", "7"], column="a", table="faulty")
+        scan = counting.prepare(connection, alphabets=[["x", "7"]], columns=["a"], table="faulty")
         assert_silent(scan, capfd, caplog)
         # The caller's transaction goes on, with all that was done in it.
         assert connection.execute("SELECT count(*) FROM cells").fetchone() == (1,)
@@ -145,9 +145,9 @@ def test_without_the_boundary_the_cell_would_show(tmp_path: Path) -> None:
     for fault in (_a_generator, _a_polars_plan, _a_duckdb_relation, _a_view_in_a_duckdb_file):
         data = fault(tmp_path)
         table = "t" if isinstance(data, Path) and data.suffix == ".duckdb" else None
-        column = None if fault is _a_generator else "a"
+        columns = [] if fault is _a_generator else ["a"]
         try:
-            counting.prepare(data, alphabet=["x", "7"], column=column, table=table)._read()
+            counting.prepare(data, alphabets=[["x", "7"]], columns=columns, table=table)._read()
         except Exception as error:  # noqa: BLE001
             quoting += CANARY in "".join(traceback.format_exception(error))
     assert quoting == 4

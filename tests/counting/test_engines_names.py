@@ -241,7 +241,7 @@ def test_a_column_that_is_not_there_is_refused_whatever_its_name(
     rows = pa.table({"secret": ["x"]})
     for data in (write_csv(rows, tmp_path), write_parquet(rows, tmp_path), rows):
         with pytest.raises(ValueError, match="column must be a column of the data") as refused:
-            counting.prepare(data, alphabet=["x"], column=column)
+            counting.prepare(data, alphabets=[["x"]], columns=[column])
         assert "secret" not in str(refused.value)
 
 

@@ -305,7 +305,7 @@ def test_a_long_cell_beyond_ascii_leaves_the_rest_of_its_record_alone(
         path.write_text("\n".join(["a,b,who", *rows, ""]), encoding="utf-8")
         assert counting.count(path, alphabet=["z"], column="a", person="who").n == 2
         both = [{"a": ["z"]}, {"b": ["x"]}]
-        _, others = counting.prepare_several(path, alphabets=both).count_several()
+        _, others = counting.prepare(path, alphabets=both).count_several()
         assert list(others) == [2, 0]
 
 

@@ -77,7 +77,7 @@ def objects_of_pandas() -> Any:
     ],
 )
 def test_data_is_not_touched_before_the_charge(make: Callable[[], Any], ledger: Ledger) -> None:
-    counting.prepare(make(), alphabet=["x"])
+    counting.prepare(make(), alphabets=[["x"]])
     if make is objects_of_pandas:
         return  # whose cells are outside, and nothing fails
     with pytest.raises(ReleaseError) as failed:
@@ -98,10 +98,12 @@ def test_data_is_not_touched_before_the_charge(make: Callable[[], Any], ledger: 
 )
 def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
     with pytest.raises(TypeError, match="data must be records, or a mapping of letters") as refused:
-        counting.prepare(data, alphabet=["a"])
+        counting.prepare(data, alphabets=[["a"]])
     assert CANARY not in str(refused.value)
     assert "700" not in str(refused.value)
-    scan = counting.prepare(MappingProxyType(data), alphabet=["a"])  # not touched before it counts
+    scan = counting.prepare(
+        MappingProxyType(data), alphabets=[["a"]]
+    )  # not touched before it counts
     with pytest.raises(ReleaseError) as failed:
         scan.count()
     assert str(failed.value) == counting.COUNT_FAILED
@@ -116,7 +118,7 @@ def test_keys_of_another_shape_are_outside() -> None:
 @pytest.mark.parametrize("alphabet", [["a"], {"a": ["x"], "b": ["x"]}])
 def test_no_refusal_tells_a_shape(shape: tuple[int, ...], alphabet: Any) -> None:
     with pytest.raises(ValueError, match="data must have") as refused:
-        counting.prepare(np.zeros(shape), alphabet=alphabet)
+        counting.prepare(np.zeros(shape), alphabets=[alphabet])
     assert "70" not in str(refused.value)
 
 
@@ -137,7 +139,7 @@ def test_parts_of_a_table_are_not_taken_for_records(tmp_path: Path) -> None:
 
 def test_counts_of_other_letters_are_refused_without_their_number() -> None:
     with pytest.raises(ValueError, match="counts must have 3 letters") as refused:
-        counting.prepare(Counts.of([1] * 701), alphabet=["a", "b"])
+        counting.prepare(Counts.of([1] * 701), alphabets=[["a", "b"]])
     assert "701" not in str(refused.value)
 
 
@@ -147,7 +149,7 @@ def test_an_expression_of_ibis_is_not_run_before_the_charge() -> None:
     backend.con.from_arrow(pa.table({"a": [CANARY]})).create("t")
     table = backend.table("t")
     broken = table.select(a=table.a.cast("int64"))
-    scan = counting.prepare(broken, alphabet=["7"])
+    scan = counting.prepare(broken, alphabets=[["7"]])
     with pytest.raises(ReleaseError) as failed:
         scan.count()
     assert CANARY not in str(failed.value)
@@ -160,7 +162,7 @@ def test_a_table_of_ibis_in_memory_is_checked_alike_whatever_is_in_it(cells: lis
     frame = pd.DataFrame({"a": pd.Series(cells, dtype=object)})
     table = ibis.memtable(frame, schema={"a": "int64"})
     for data in (table, table.filter(table.a > 0)):
-        (warning,) = counting.prepare(data, alphabet=[1], column="a").warnings
+        (warning,) = counting.prepare(data, alphabets=[[1]], columns=["a"]).warnings
         assert "if one of them makes it fail" in warning
 
 
@@ -225,7 +227,7 @@ def test_no_scan_writes_into_the_temporary_folder(tmp_path: Path) -> None:
     left.mkdir()
     code = (
         "import os, signal, sys; from dproo import counting;"
-        "scan = counting.prepare(sys.argv[1], alphabet=['x'], column='a');"
+        "scan = counting.prepare(sys.argv[1], alphabets=[['x']], columns=['a']);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     command = [sys.executable, "-c", code, str(data)]

@@ -102,7 +102,7 @@ def replaced(path: Path, how: str) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.duckdb"])
 def test_what_was_checked_is_what_is_read(name: str, how: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    options: dict[str, Any] = {"column": "a"}
+    options: dict[str, Any] = {"columns": ["a"]}
     rows = pa.table({"a": ["x", "x"]})
     if name == "x.csv":
         path.write_text("a\nx\nx\n")
@@ -114,7 +114,7 @@ def test_what_was_checked_is_what_is_read(name: str, how: str, tmp_path: Path) -
         options["table"] = "t"
         with duckdb.connect(str(path)) as file:
             file.execute("CREATE TABLE t AS SELECT * FROM rows")
-    scan = counting.prepare(path, alphabet=["x", "y"], **options)
+    scan = counting.prepare(path, alphabets=[["x", "y"]], **options)
     replaced(path, how)
     assert list(scan.count()) == [2, 0, 0]
 
@@ -127,7 +127,9 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(end: str, tmp_path: Path)
     table = "t" if end == "duckdb" else None
     for name in ("pipe", "device", "folder"):
         with pytest.raises(ValueError, match="data must be a regular file, got "):
-            counting.prepare(tmp_path / f"{name}.{end}", alphabet=["x"], column="a", table=table)
+            counting.prepare(
+                tmp_path / f"{name}.{end}", alphabets=[["x"]], columns=["a"], table=table
+            )
 
 
 def test_a_database_with_a_log_beside_it_is_refused(tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_a_database_with_a_log_beside_it_is_refused(tmp_path: Path) -> None:
         file.execute("CREATE TABLE t AS SELECT 'x' AS a")
     (tmp_path / "x.duckdb.wal").write_bytes(b"")
     with pytest.raises(ValueError, match=r"without a log of changes beside it.*CHECKPOINT"):
-        counting.prepare(path, alphabet=["x"], column="a", table="t")
+        counting.prepare(path, alphabets=[["x"]], columns=["a"], table="t")
 
 
 def test_a_file_that_ends_early_is_not_taken_for_the_whole(
@@ -144,7 +146,7 @@ def test_a_file_that_ends_early_is_not_taken_for_the_whole(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a\n" + "x\n" * 100_000)
-    scan = counting.prepare(path, alphabet=["x"], column="a")
+    scan = counting.prepare(path, alphabets=[["x"]], columns=["a"])
     read = os.pread
 
     def broken(descriptor: int, size: int, place: int) -> bytes:
@@ -169,7 +171,8 @@ def test_more_files_than_may_be_open_are_refused(tmp_path: Path) -> None:
         (tmp_path / f"{i}.csv").write_text("a\nx\n")
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
-        "from dproo import counting; counting.prepare(sys.argv[1], alphabet=['x'], column='a')"
+        "from dproo import counting;"
+        "counting.prepare(sys.argv[1], alphabets=[['x']], columns=['a'])"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "*.csv")]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

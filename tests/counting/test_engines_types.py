@@ -34,7 +34,7 @@ def assert_counted_or_refused(data: Any, letter: str | None, **options: Any) -> 
     """Expect two records of a letter and a null, or, where there is none, a refusal."""
     if letter is None:
         with pytest.raises(ValueError, match=REFUSED):
-            counting.prepare(data, alphabet=LETTERS, **options)
+            counting.count(data, alphabet=LETTERS, **options)
         return
     expected = [2 * (known == letter) for known in LETTERS]
     outside = 3 - sum(expected)
@@ -218,7 +218,7 @@ def carriers(name: str, folder: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
         lambda: (table.to_pandas(types_mapper=pd.ArrowDtype), {}),
         lambda: (table.to_reader(), {}),
         lambda: (ds.dataset(table), {}),
-        lambda: (pq.write_table(table, path), (path, {"column": "a"}))[1],
+        lambda: (pq.write_table(table, path), (path, {"columns": ["a"]}))[1],
     ):
         try:
             carried = carry()
@@ -235,7 +235,7 @@ def test_every_type_of_arrow_in_other_hands(name: str, tmp_path: Path) -> None:
     letter = ARROW[name][2]
     for data, options in carriers(name, tmp_path):
         try:
-            scan = counting.prepare(data, alphabet=LETTERS, **options)
+            scan = counting.prepare(data, alphabets=[LETTERS], **options)
         except ValueError as refused:
             assert REFUSED in str(refused) or "readable" in str(refused)  # noqa: PT017
             assert letter is None or name in NOT_TAKEN_OVER, type(data)
@@ -267,7 +267,7 @@ def test_every_type_of_numpy(code: str) -> None:
     array = np.zeros(2, kind) if letter is None else np.array([cell, cell], kind)
     if letter is None:
         with pytest.raises(ValueError, match=REFUSED):
-            counting.prepare(array, alphabet=LETTERS)
+            counting.prepare(array, alphabets=[LETTERS])
     else:
         counts = counting.count(array, alphabet=LETTERS)
         assert list(counts) == [*(2 * (known == letter) for known in LETTERS), 0]
@@ -278,7 +278,7 @@ def test_every_type_of_numpy(code: str) -> None:
             return
         if series.dtype.kind in "MmcVSg" or letter is None:
             with pytest.raises(ValueError, match=REFUSED):
-                counting.prepare(series, alphabet=LETTERS)
+                counting.prepare(series, alphabets=[LETTERS])
         else:
             assert counting.count(series, alphabet=LETTERS) == counts
 
@@ -321,7 +321,7 @@ def test_numbers_in_another_byte_order_are_counted_or_refused(dtype: str) -> Non
         return
     for data in (frame, frame["a"]):
         with pytest.raises(ValueError, match=f"{REFUSED} {dtype}. Cast it"):
-            counting.prepare(data, alphabet=["7"])
+            counting.prepare(data, alphabets=[["7"]])
 
 
 @pytest.mark.parametrize("dtype", some(sorted(extensions_of_pandas()), one_of=6))
@@ -420,7 +420,7 @@ def test_a_refused_type_costs_nothing_and_is_named(ledger: Ledger) -> None:
 def test_the_values_of_an_enumeration_are_not_told() -> None:
     relation = duckdb.sql("SELECT [CAST('secret' AS ENUM('secret'))] AS a")
     with pytest.raises(ValueError, match=REFUSED) as refused:
-        counting.prepare(relation, alphabet=["x"])
+        counting.prepare(relation, alphabets=[["x"]])
     assert "secret" not in str(refused.value)
 
 

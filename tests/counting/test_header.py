@@ -39,7 +39,7 @@ def shown(path: Path, **options: Any) -> str:
         lambda: check(path, alphabet=["x"], column="sex", **options),
         lambda: check(path, alphabet={"sex": ["x"], "none": ["x"]}, **options),
         lambda: columns(form, Folder(path.parent)),
-        lambda: counting.prepare(path, alphabet=["x"], column="se", layout=Layout(**options)),
+        lambda: counting.prepare(path, alphabets=[["x"]], columns=["se"], layout=Layout(**options)),
     ):
         try:
             seen.append(repr(action()))
@@ -264,5 +264,5 @@ def test_a_first_line_that_is_a_record_is_no_header(line, tmp_path):
 @pytest.mark.parametrize("sign", ['"', "'"])
 def test_a_quote_separates_no_names(sign: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"sep={sign}\na{sign}b\n1{sign}2\n")
-    scan = counting.prepare(tmp_path / "a.csv", alphabet=["x"], column=f"sep={sign}")
+    scan = counting.prepare(tmp_path / "a.csv", alphabets=[["x"]], columns=[f"sep={sign}"])
     assert [column.name for column in scan.columns] == [f"sep={sign}"]

@@ -111,7 +111,7 @@ def test_a_damaged_file_is_said_to_be_one(person, damage, ending, tmp_path):
     )
     path = tmp_path / f"a.csv.{ending}"
     path.write_bytes({"cut": whole[:-100], "changed": changed, "behind": whole + b"x" * 99}[damage])
-    scan = counting.prepare(path, column="a", alphabet=["7"], person=person)
+    scan = counting.prepare(path, columns=["a"], alphabets=[["7"]], person=person)
     with pytest.raises(ReleaseError, match="a compressed file is damaged or incomplete"):
         scan.count()
 
@@ -207,7 +207,7 @@ def test_all_refusals_of_a_code_book_are_told_at_once(tmp_path):
 
 def test_a_scan_tells_which_columns_it_counts(tmp_path):
     (tmp_path / "a.csv").write_text("sex,age\nf,7\n", encoding="utf-8")
-    scan = counting.prepare(tmp_path / "a.csv", alphabet=Alphabet.of({"age": range(9)}))
+    scan = counting.prepare(tmp_path / "a.csv", alphabets=[Alphabet.of({"age": range(9)})])
     assert [(column.name, column.kind) for column in scan.columns] == [("age", "text")]
 
 
@@ -223,8 +223,8 @@ def test_a_column_that_can_hold_no_letter_is_refused(tmp_path):
     duckdb.sql("SELECT 7 AS a").write_parquet(str(tmp_path / "a.parquet"))
     for letters in (["seven"], ["true"], ["7.0"]):
         with pytest.raises(ValueError, match="holds integers, which can never be"):
-            counting.prepare(tmp_path / "a.parquet", column="a", alphabet=letters)
-    scan = counting.prepare(tmp_path / "a.parquet", column="a", alphabet=["7", "seven"])
+            counting.prepare(tmp_path / "a.parquet", columns=["a"], alphabets=[letters])
+    scan = counting.prepare(tmp_path / "a.parquet", columns=["a"], alphabets=[["7", "seven"]])
     assert "some of the letters can never occur" in scan.warnings[0]
 
 
@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_unpacked_is_refused_before_its_charge(
     path = tmp_path / f"{name}{ending}"
     path.write_bytes(packed(b"a,b\nx,y\n" if name == "a.csv" else b'{"a": "x"}\n'))
     with pytest.raises(ValueError, match="in a way that can be unpacked here"):
-        counting.prepare(path, alphabet=["x"], column="a")
+        counting.prepare(path, alphabets=[["x"]], columns=["a"])
 
 
 def test_no_byte_in_the_list_of_an_archive_leads_to_an_error_of_the_library(tmp_path):
@@ -323,7 +323,7 @@ def test_no_byte_in_the_list_of_an_archive_leads_to_an_error_of_the_library(tmp_
     for place, byte in product(range(packed.index(b"PK\1\2"), len(packed)), (0, 99, 255)):
         path.write_bytes(packed[:place] + bytes([byte]) + packed[place + 1 :])
         try:
-            counting.prepare(path, alphabet=["x"], column="a")
+            counting.prepare(path, alphabets=[["x"]], columns=["a"])
         except ValueError as error:
             assert str(error).startswith("data must be"), (place, byte)  # noqa: PT017
 
@@ -351,7 +351,7 @@ def test_an_encrypted_parquet_file_is_refused_before_its_charge(tmp_path, plaint
         file.write_table(rows)
     for column in rows.column_names:
         with pytest.raises(ValueError, match="must be a readable file"):
-            counting.prepare(tmp_path / "a.parquet", alphabet=["x"], column=column)
+            counting.prepare(tmp_path / "a.parquet", alphabets=[["x"]], columns=[column])
 
 
 def test_a_long_cell_is_unpacked_in_parts():

@@ -190,9 +190,9 @@ def test_an_interrupt_in_a_cell_ends_the_count(kind: type[BaseException]) -> Non
 def test_what_walks_over_an_array_is_counted_and_what_is_none_refused() -> None:
     assert list(counting.count(np.array([[1, 2], [1, 1]]).flat, alphabet=[1])) == [3, 1]
     with pytest.raises(TypeError, match="data must be a list, an array"):
-        counting.prepare(np.random.default_rng(), alphabet=[1])
+        counting.prepare(np.random.default_rng(), alphabets=[[1]])
     with pytest.raises(ValueError, match="got type bytes\\."):
-        counting.prepare(np.array([b"x"]), alphabet=["x"])
+        counting.prepare(np.array([b"x"]), alphabets=[["x"]])
 
 
 @pytest.mark.parametrize("far", ["20000-01-01", "-0044-03-15"])
@@ -302,8 +302,8 @@ def test_decimals_that_an_engine_would_read_as_doubles_are_refused(tmp_path: Pat
     pq.write_table(rows, tmp_path / "x.parquet")
     for data in (tmp_path / "x.parquet", pl.scan_parquet(tmp_path / "x.parquet")):
         with pytest.raises(ValueError, match="must hold text, numbers, booleans or dates"):
-            counting.prepare(data, alphabet=[2**64], column="a")
-        counting.prepare(data, alphabet=[2**64], column="b")
+            counting.prepare(data, alphabets=[[2**64]], columns=["a"])
+        counting.prepare(data, alphabets=[[2**64]], columns=["b"])
     assert list(counting.count(rows, alphabet=[2**64], column="a")) == [1, 0]
 
 
@@ -330,7 +330,7 @@ def test_a_moment_of_sqlite_is_read_by_its_day_or_refused() -> None:
     days = Alphabet.of(["2024-03-01"])
     options = {"table": "t", "column": "a"}
     with pytest.raises(ValueError, match=r"Add .read_as\('date'\)"):
-        counting.prepare(connection, alphabet=days, **options)
+        counting.count(connection, alphabet=days, **options)
     read = replace(days, axes=(days.axes[0].read_as(Reading(kind="date")),))
     assert list(counting.count(connection, alphabet=read, **options)) == [2, 1]
 
@@ -339,7 +339,7 @@ def test_a_moment_of_sqlite_is_read_by_its_day_or_refused() -> None:
 def test_a_column_of_a_file_that_is_no_text_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"a": "x"}\n')
     with pytest.raises(ValueError, match="column must be a column of the data, got 5"):
-        counting.prepare(tmp_path / name, alphabet=["x"], column=5)  # type: ignore[arg-type]
+        counting.prepare(tmp_path / name, alphabets=[["x"]], columns=[5])  # type: ignore[arg-type]
 
 
 def test_sqlite_tells_an_integer_from_its_real() -> None:
@@ -354,7 +354,7 @@ def test_sqlite_tells_an_integer_from_its_real() -> None:
     options["column"] = "b"
     assert list(counting.count(connection, alphabet=[0, 1], **options)) == [0, 8, 0]
     with pytest.raises(ValueError, match="holds integers, which can never be one of the letters"):
-        counting.prepare(connection, alphabet=[False, True], **options)
+        counting.count(connection, alphabet=[False, True], **options)
 
 
 def test_a_numeric_that_no_double_is_near_is_one_record(server: psycopg.Connection[Any]) -> None:
@@ -378,7 +378,7 @@ def test_open_text_of_a_database_without_an_encoding_is_refused(
             with pytest.raises(
                 ValueError, match="encoding, SQL_ASCII, is not one that Python can read"
             ):
-                counting.prepare(connection, alphabet=OPEN, **options)
+                counting.count(connection, alphabet=OPEN, **options)
     finally:
         server.execute("DROP DATABASE bytes")
 
@@ -504,5 +504,5 @@ def test_a_cell_that_panics_is_one_record(base: type, kind: type, alphabet: Alph
         rows = [{"a": one, "who": one} for one in cells]
         assert counting.count(rows, alphabet=alphabet, column="a").n == len(cells)
         assert counting.count([*rows, cell], alphabet=alphabet, column="a").n == len(cells) + 1
-        scan = counting.prepare(rows, alphabet=alphabet, column="a", person="who")
+        scan = counting.prepare(rows, alphabets=[alphabet], columns=["a"], person="who")
         assert 1 <= scan.count().n <= len(cells)

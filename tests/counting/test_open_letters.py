@@ -145,7 +145,7 @@ def test_lists_and_arrays_have_letters_too() -> None:
 def test_ready_counts_are_refused(data: Any) -> None:
     alphabet = Alphabet(axes=(OpenText(),))
     with pytest.raises(ValueError, match="alphabet must list the letters of ready counts"):
-        counting.prepare(data, alphabet=alphabet)
+        counting.prepare(data, alphabets=[alphabet])
 
 
 def test_the_word_for_an_open_alphabet_is_no_list() -> None:

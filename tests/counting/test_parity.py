@@ -107,7 +107,7 @@ def test_frames_are_counted_the_same_without_arrow_and_told_to_be_slow(
     for nasty in batches():
         frame = SOURCES[source](nasty.rows, tmp_path)[0]
         assert_parity(nasty, counting.count, frame)
-        scan = counting.prepare(frame, alphabet=nasty.alphabet)
+        scan = counting.prepare(frame, alphabets=[nasty.alphabet])
         assert [warning for warning in scan.warnings if "pip install 'dproo[frames]'" in warning]
 
 

@@ -343,7 +343,7 @@ def test_data_that_names_nobody_is_refused(
     data: Any, options: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        counting.prepare(data, alphabet=["a"], person="who", **options)
+        counting.count(data, alphabet=["a"], person="who", **options)
 
 
 def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
@@ -362,14 +362,14 @@ def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
     ):
         where = {"table": "ward.visits"} if data == postgresql else {}
         with pytest.raises(ValueError, match=f"^{sentence}{re.escape(hint)}"):
-            counting.prepare(data, alphabet=["a"], column="code", person="who", **where)
+            counting.prepare(data, alphabets=[["a"]], columns=["code"], person="who", **where)
         with pytest.raises(ValueError, match=r"^column must be a column of the data"):
-            counting.prepare(data, alphabet=["a"], column="cell", person="who", **where)
+            counting.prepare(data, alphabets=[["a"]], columns=["cell"], person="who", **where)
 
 
 def test_a_person_that_is_no_name_is_refused() -> None:
     with pytest.raises(TypeError, match="person must be the name of a column"):
-        counting.prepare([("a", 1)], alphabet=["a"], column="cell", person=["who"])  # type: ignore[arg-type]
+        counting.prepare([("a", 1)], alphabets=[["a"]], columns=["cell"], person=["who"])  # type: ignore[arg-type]
 
 
 def test_a_column_that_is_not_there_is_refused_before_anything_is_read(
@@ -381,7 +381,9 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_read(
         connection.execute("CREATE TEMP TABLE rows (cell text)")
         for data, table in (rows, None), (tmp_path / "rows.parquet", None), (connection, "rows"):
             with pytest.raises(ValueError, match="be a column of the data"):
-                counting.prepare(data, alphabet=CODES, column="cell", table=table, person="who")
+                counting.prepare(
+                    data, alphabets=[CODES], columns=["cell"], table=table, person="who"
+                )
 
 
 def test_a_column_that_names_nobody_by_its_type_is_refused(tmp_path: Path) -> None:
@@ -392,15 +394,17 @@ def test_a_column_that_names_nobody_by_its_type_is_refused(tmp_path: Path) -> No
     for data in (rows, tmp_path / "rows.parquet"):
         for person in ("at", "nobody"):
             with pytest.raises(ValueError, match=f"column '{person}'.*It must name a person"):
-                counting.prepare(data, alphabet=CODES, column="cell", person=person)
-        scan = counting.prepare(data, alphabet=CODES, column="cell", person="who")
+                counting.prepare(data, alphabets=[CODES], columns=["cell"], person=person)
+        scan = counting.prepare(data, alphabets=[CODES], columns=["cell"], person="who")
         assert [column.name for column in scan.columns] == ["cell"]
         assert scan.warnings == ()
 
 
 def test_records_of_json_that_may_name_nobody_are_warned_of(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text('{"who": 1, "cell": "a"}')
-    scan = counting.prepare(tmp_path / "rows.jsonl", alphabet=CODES, column="cell", person="hwo")
+    scan = counting.prepare(
+        tmp_path / "rows.jsonl", alphabets=[CODES], columns=["cell"], person="hwo"
+    )
     assert "all records together are one person" in scan.warnings[-1]
 
 

@@ -68,7 +68,7 @@ def counted(data: Any, options: dict[str, Any], name: str, way: str) -> list[lis
         named = Alphabet(axes=alphabet.axes, columns=("a",))
         both = Alphabet(axes=(*alphabet.axes, *Alphabet.of(["x"]).axes), columns=("a", "b"))
         several = [named, Alphabet.of({"b": ["x"]}), both]
-        scan = counting.prepare_several(data, alphabets=several, **options)
+        scan = counting.prepare(data, alphabets=several, **options)
         return [list(found) for found in scan.count_several()]
     person = "who" if way == "of a person" else None
     found = counting.count(data, alphabet=alphabet, column="a", person=person, **options)

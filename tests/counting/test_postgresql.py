@@ -164,7 +164,7 @@ def test_a_limit_of_the_url_or_the_role_is_kept_and_one_is_set_where_there_is_no
         (postgresql, "30s"),
         (role_of(postgresql, "dproo", lock_timeout="7min"), "7min"),
     ):
-        scan = counting.prepare(url, alphabet=["a"], column="code", table="ward.visits")
+        scan = counting.prepare(url, alphabets=[["a"]], columns=["code"], table="ward.visits")
         found = held(scan).connection.execute("SHOW lock_timeout").fetchone()
         assert found == (limit,)
 
@@ -183,14 +183,14 @@ def test_a_session_waits_for_the_charge_however_long_it_takes(postgresql: str) -
     limits = {name: "10min" for name in names if name in known}
     assert limits
     url = role_of(postgresql, "dproo", **limits)
-    scan = counting.prepare(url, alphabet=["a"], column="code", table="ward.visits")
+    scan = counting.prepare(url, alphabets=[["a"]], columns=["code"], table="ward.visits")
     for name in limits:
         assert held(scan).connection.execute(f"SHOW {name}").fetchone() == ("0",)
 
 
 def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postgresql: str) -> None:
     """From the check to the count nobody can change the table: the scan holds a lock."""
-    scan = counting.prepare(postgresql, alphabet=["a"], column="code", table="ward.visits")
+    scan = counting.prepare(postgresql, alphabets=[["a"]], columns=["code"], table="ward.visits")
     server.execute("SET lock_timeout = '50ms'")
     for change in ("DROP TABLE visits", "ALTER TABLE visits DROP COLUMN code", "TRUNCATE visits"):
         with pytest.raises(psycopg.errors.LockNotAvailable):
@@ -201,7 +201,7 @@ def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postg
 
 @pytest.mark.usefixtures("server")
 def test_a_scan_that_never_counts_lets_go(postgresql: str) -> None:
-    scan = counting.prepare(postgresql, alphabet=["a"], column="code", table="ward.visits")
+    scan = counting.prepare(postgresql, alphabets=[["a"]], columns=["code"], table="ward.visits")
     connection = held(scan).connection
     child = os.fork()
     if not child:

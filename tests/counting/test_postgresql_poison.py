@@ -95,7 +95,7 @@ def test_a_very_long_text_is_one_record_however_it_is_read(
             assert list(counts) == [1, 1, 1], (table, person)
     axis = alphabet.axes[0]
     several = [Alphabet(axes=(axis,), columns=("a",)), Alphabet.of({"b": ["x"]})]
-    one, two = counting.prepare_several(vast, alphabets=several, table="vast.cells").count_several()
+    one, two = counting.prepare(vast, alphabets=several, table="vast.cells").count_several()
     assert list(one) == [1, 1, 1]
     assert list(two) == [2, 1]
 

@@ -18,7 +18,7 @@ from dproo.counting.sql.query import table_parts
 
 def refused(data: Any, table: Any = "ward.visits", column: str = "code") -> str:
     with pytest.raises(ValueError, match=r"\.$") as error:
-        counting.prepare(data, alphabet=["a"], column=column, table=table)
+        counting.prepare(data, alphabets=[["a"]], columns=[column], table=table)
     assert error.value.__context__ is None
     return str(error.value)
 
@@ -196,7 +196,7 @@ def test_a_connection_that_is_lost_is_told_as_that(
 
 def test_only_connections_that_can_wait_are_taken(postgresql: str) -> None:
     with psycopg.connect(postgresql) as connection, pytest.raises(TypeError, match="synchronous"):
-        counting.prepare(connection.cursor(), alphabet=["a"], column="a", table="t")
+        counting.prepare(connection.cursor(), alphabets=[["a"]], columns=["a"], table="t")
 
 
 # Names of tables

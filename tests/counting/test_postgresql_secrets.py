@@ -90,12 +90,12 @@ def test_no_refusal_before_the_charge_holds_a_secret(url: str, tmp_path: Path) -
     path = str(tmp_path / "ledger.sqlite3")
     book = Ledger.create(Path(path))
     with pytest.raises((TypeError, ValueError)) as refused:
-        counting.prepare(url, alphabet=["a"], column="c", table="t")
+        counting.prepare(url, alphabets=[["a"]], columns=["c"], table="t")
     assert_silent("".join(traceback.format_exception(refused.value)), repr(refused.value.args))
     assert refused.value.__context__ is None or refused.value.__suppress_context__
     for terms in ({"table": (url, "t")}, {"table": url}):
         with pytest.raises((TypeError, ValueError)) as refused:
-            counting.prepare(url, alphabet=["a"], column="c", **terms)
+            counting.prepare(url, alphabets=[["a"]], columns=["c"], **terms)
         assert_silent(str(refused.value))
     with pytest.raises(ValueError, match="dataset must be ") as refused:
         book.declare(url, budget=1, neighbours="replace")
@@ -188,7 +188,7 @@ def test_without_the_driver_nothing_is_named_and_the_extra_is(
         with pytest.raises(ValueError, match=sentence):
             dataset_name(url)
         with pytest.raises(ValueError, match=sentence):
-            counting.prepare(url, alphabet=["a"], column="c", table="t")
+            counting.prepare(url, alphabets=[["a"]], columns=["c"], table="t")
 
 
 def test_paths_and_plain_addresses_are_still_told() -> None:
@@ -203,7 +203,7 @@ def test_a_secret_is_in_no_object_that_holds_a_database(postgresql: str, tmp_pat
     from dproo.web.orders import Order  # noqa: PLC0415
 
     url = f"{postgresql}&password=K4NAR1V0GEL"
-    scan = counting.prepare(url, alphabet=["pg_class"], column="relname", table="pg_class")
+    scan = counting.prepare(url, alphabets=[["pg_class"]], columns=["relname"], table="pg_class")
     session = scan._close.__self__
     assert_silent(repr(scan), repr(session), repr(session.connection))
     book = Ledger.create(tmp_path / "ledger.sqlite3")

@@ -78,7 +78,7 @@ def test_a_type_that_is_understood_is_counted_as_everywhere_else(
             is_certain = type_name in UNLIKE_NUMBERS and expected[-1] == len(cells)
             if is_certain:
                 with pytest.raises(ValueError, match="can never be one of the"):
-                    counting.prepare(kinds, alphabet=alphabet, **options)
+                    counting.count(kinds, alphabet=alphabet, **options)
             else:
                 assert list(counting.count(kinds, alphabet=alphabet, **options)) == expected
     finally:
@@ -103,7 +103,7 @@ def test_every_other_type_is_refused_before_the_charge(kinds: psycopg.Connection
             except psycopg.Error:
                 continue  # it is no type of a column
             with pytest.raises(ValueError, match="column 'a' must hold text, numbers, bool") as no:
-                counting.prepare(kinds, alphabet=["x"], column="a", table="kinds.cells")
+                counting.prepare(kinds, alphabets=[["x"]], columns=["a"], table="kinds.cells")
             assert re.search("Cast it|Add .read_as", str(no.value))
             refused.append(word)
     for word in ("json", "jsonb", "uuid", "bytea", "timestamp", "timestamptz", "_text", "interval"):
@@ -115,7 +115,7 @@ def test_every_other_type_is_refused_before_the_charge(kinds: psycopg.Connection
 def test_a_domain_over_an_array_is_refused(kinds: psycopg.Connection[Any]) -> None:
     kinds.execute("CREATE TABLE kinds.x (a kinds.codes)")
     with pytest.raises(ValueError, match="column 'a' must hold text"):
-        counting.prepare(kinds, alphabet=["x"], column="a", table="kinds.x")
+        counting.prepare(kinds, alphabets=[["x"]], columns=["a"], table="kinds.x")
     kinds.execute("DROP TABLE kinds.x")
     assert kinds.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
@@ -148,7 +148,7 @@ def test_other_encodings_are_read_and_their_limits_are_told_before_the_charge(
         assert list(counting.count(url, alphabet=["é"], **options)) == expected
         if encoding == "LATIN1":
             with pytest.raises(ValueError, match="alphabet must contain only letters"):
-                counting.prepare(url, alphabet=["é", "€"], **options)
+                counting.count(url, alphabet=["é", "€"], **options)
     finally:
         with psycopg.connect(postgresql, autocommit=True) as connection:
             connection.execute("DROP DATABASE plain WITH (FORCE)")

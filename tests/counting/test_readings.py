@@ -168,7 +168,7 @@ def test_several_alphabets_are_read_alike(source, tmp_path):
         both = Alphabet(
             axes=(axis, Alphabet.of(range(len(CELLS))).axes[0]), columns=("cell", "table")
         )
-        scan = counting.prepare_several(data, alphabets=[alphabet, both], **options)
+        scan = counting.prepare(data, alphabets=[alphabet, both], **options)
         one, two = scan.count_several()
         assert dict(_sparse(one)) == {
             axis.size if place is None else place: number

@@ -104,7 +104,7 @@ def test_a_record_too_long_by_its_own_breaks_and_quotes_is_one(
     data, letters = tmp_path / "x.csv.gz", ["x", "y"]
     long = 2 - bool(ending)
     assert list(counting.count(data, alphabet=letters, column="n")) == [3, 9, long]
-    people = counting.prepare(data, alphabet=letters, column="n", person="who").count()
+    people = counting.prepare(data, alphabets=[letters], columns=["n"], person="who").count()
     assert list(people) == [1, 1, 1]  # all that cannot be read is of one person
 
 

@@ -33,7 +33,7 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
         counts = counting.count(frame, alphabet={column: ["x"] for column in part})
         assert list(counts) == [2, 1], part
     faulty = spark.createDataFrame([(CANARY,)], "b string").selectExpr("CAST(b AS INT) AS a")
-    assert_silent(counting.prepare(faulty, alphabet=[1], column="a"), capfd, caplog)
+    assert_silent(counting.prepare(faulty, alphabets=[[1]], columns=["a"]), capfd, caplog)
     lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
     lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
     assert list(counting.count(lower, alphabet=["x"], column="a")) == [1, 2]
@@ -44,7 +44,7 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     assert list(counting.count(years, alphabet=["0000-01-01", "0001-01-01"])) == [0, 1, 1]
     maps = spark.sql("SELECT map('x', 1) AS a")
     with pytest.raises(ValueError, match=r"column 'a' must hold text.*got type map"):
-        counting.prepare(maps, alphabet=["x"])
+        counting.prepare(maps, alphabets=[["x"]])
     many = counting.count(spark.range(50_000), alphabet=[str(i) for i in range(40_000)])
     assert many.runs == ((1, 40_000), (10_000, 1))
     assert_tables_are_counted_by_name(spark, tmp_path)
@@ -57,7 +57,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
     frame.repartition(3).write.parquet(str(folder / "visits.parquet"))
     for data in ("visits", folder / "visits.parquet", f"{folder}/visits.parquet/*.parquet"):
         for engine in ("spark", "spark:local[1]") if data == "visits" else ("spark",):
-            scan = counting.prepare(data, alphabet=["x"], column="a", engine=engine)
+            scan = counting.prepare(data, alphabets=[["x"]], columns=["a"], engine=engine)
             assert list(scan.count()) == [2, 2]
     drawn = sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
     assert drawn.receipt.n == 4
@@ -70,7 +70,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
     ):
         known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
         with pytest.raises(ValueError, match=re.escape(message)):
-            counting.prepare(data, **known)
+            counting.count(data, **known)
     assert spark.range(3).count() == 3, "the session of the user was stopped"
 
 
@@ -145,7 +145,7 @@ def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
             for name, value in settings.items():
                 spark.conf.set(name, value)
             for ((kind, cells, axis), found), frame in zip(cases, frames, strict=True):
-                scan = counting.prepare(frame, alphabet=Alphabet(axes=(axis,)), column="a")
+                scan = counting.prepare(frame, alphabets=[Alphabet(axes=(axis,))], columns=["a"])
                 assert list(scan.count()) == found, (kind, cells, settings is before)
         finally:
             for name, value in before.items():
@@ -179,10 +179,10 @@ def test_what_spark_cannot_read_is_refused_before_it_is_started(
     options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        counting.prepare("visits", alphabet=["x"], column="a", **options)
+        counting.prepare("visits", alphabets=[["x"]], columns=["a"], **options)
 
 
 def test_a_missing_extra_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(ValueError, match=re.escape("pip install 'dproo[spark]'")):
-        counting.prepare("visits", alphabet=["x"], column="a", engine="spark")
+        counting.prepare("visits", alphabets=[["x"]], columns=["a"], engine="spark")

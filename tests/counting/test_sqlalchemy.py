@@ -132,7 +132,7 @@ def test_people_rows_and_open_values(visits: sa.Engine) -> None:
     letters = ["a", "A", "a ", "ä"]
     kept = counting.count(visits, table="visits", column="code", alphabet=letters, person="who")
     assert kept.n == 4  # of p only one, and one of nobody
-    both = counting.prepare_several(
+    both = counting.prepare(
         visits, table="visits", alphabets=[{"code": letters}, {"code": letters, "who": ["p"]}]
     )
     assert [list(counts)[-1] for counts in both.count_several()] == [1, 4]
@@ -177,7 +177,7 @@ def test_what_is_not_there_is_refused(
 
 
 def test_what_fails_later_says_nothing(visits: sa.Engine) -> None:
-    scan = counting.prepare(visits, table="visits", column="code", alphabet=["a"])
+    scan = counting.prepare(visits, table="visits", columns=["code"], alphabets=[["a"]])
     if visits.dialect.name != "sqlite":  # whose schema is locked meanwhile, as it should be
         return
     with visits.begin() as connection:

@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_refused_before(name: str, visits: Path) -> None:
     change(visits)
     asked = {"table": "seen", "column": "ward", "alphabet": ["A"], **options}
     with pytest.raises(ValueError, match=words) as refused:
-        counting.prepare(visits, **asked)
+        counting.count(visits, **asked)
     assert "canary" not in str(refused.value)
 
 
@@ -115,7 +115,7 @@ def test_a_log_beside_the_file_that_a_link_names_is_seen(end: str, tmp_path: Pat
     assert counting.count(link, **asked).n == 0
     Path(f"{file}{'-wal' if end == 'sqlite3' else '.wal'}").write_bytes(b"canary")
     with pytest.raises(ValueError, match="without a log of changes beside it"):
-        counting.prepare(link, **asked)
+        counting.count(link, **asked)
 
 
 @pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
@@ -166,4 +166,4 @@ def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code, str(visits)], check=True)
     with pytest.raises(ValueError, match="A change to it was interrupted, and only"):
-        counting.prepare(visits, table="seen", column="ward", alphabet=["A"])
+        counting.prepare(visits, table="seen", columns=["ward"], alphabets=[["A"]])

@@ -276,7 +276,7 @@ def test_the_separator_is_the_header_s_and_asked_for_only_where_two_are_possible
         assert list(counting.count(data, alphabet=WARDS, column="ward")) == [1, 0, 0, 0]
     data.write_text("x,y;ward\n1;A\n")
     with pytest.raises(ValueError, match="delimiter must be given: the header line has more"):
-        counting.prepare(data, alphabet=WARDS, column="ward")
+        counting.prepare(data, alphabets=[WARDS], columns=["ward"])
     # Without a header the first line is a record, and decides nothing.
     data.write_text("1;A\n")
     layout = Layout(has_header=False)
@@ -337,7 +337,7 @@ def test_rows_before_the_header_of_a_sheet_are_left_out(tmp_path):
             writer.sheets["visits"], "cell"
         ) else writer.sheets["visits"].write(0, 0, "Title")
     with pytest.raises(ValueError, match="Add table='visits' or table='more'"):
-        counting.prepare(tmp_path / "a.xlsx", alphabet=WARDS, column="ward")
+        counting.prepare(tmp_path / "a.xlsx", alphabets=[WARDS], columns=["ward"])
     options = {"table": "visits", "layout": Layout(skip_rows=3)}
     counts = counting.count(tmp_path / "a.xlsx", alphabet=WARDS, column="ward", **options)
     assert list(counts) == [1, 1, 0, 0]
@@ -351,7 +351,7 @@ def test_an_archive_of_one_file_is_read_and_no_other(tmp_path):
     with zipfile.ZipFile(data, "a") as archive:
         archive.writestr("b.csv", "ward\n")
     with pytest.raises(ValueError, match="must be an archive of one file"):
-        counting.prepare(data, alphabet=WARDS, column="ward")
+        counting.prepare(data, alphabets=[WARDS], columns=["ward"])
 
 
 def test_a_folder_of_parquet_files_is_read(tmp_path):
@@ -390,7 +390,7 @@ def test_tables_are_listed_where_one_must_be_named(capsys, tmp_path):
         "a.db": "Add table='visits'.",
     }.items():
         with pytest.raises(ValueError, match="table must be given") as refused:
-            counting.prepare(tmp_path / name, alphabet=WARDS, column="ward")
+            counting.prepare(tmp_path / name, alphabets=[WARDS], columns=["ward"])
         assert told in str(refused.value)
     options = ("--column", "ward", "--alphabet", "A,B", "--table", "visits")
     assert ran(capsys, "check", tmp_path / "a.db", *options)[0] == 0

@@ -499,7 +499,8 @@ def counts_of(data: Any, options: dict[str, Any]) -> tuple[list[int], tuple[str,
         names = options.pop("letters", book.columns)
         alphabet = book.table([book.columns.index(name) for name in names])
         options["alphabet"] = alphabet
-    scan = counting.prepare(data, layout=layout, **options)
+    alphabets, columns = [options.pop("alphabet")], filter(None, [options.pop("column", None)])
+    scan = counting.prepare(data, alphabets=alphabets, columns=columns, layout=layout, **options)
     return list(scan.count()), scan.warnings
 
 

@@ -40,9 +40,9 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
     request = SampleRequest(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
-    counts = counting.prepare(path, alphabet=request.alphabet, column="c").count()
+    counts = counting.prepare(path, alphabets=[request.alphabet], columns=["c"]).count()
     assert list(counts) == [6, 3, 0, 1]
-    scan = counting.prepare(counts, alphabet=request.alphabet)
+    scan = counting.prepare(counts, alphabets=[request.alphabet])
     prepared = execute.Prepared(
         request=request, scan=scan, charge=Charge(), source=Source(data=counts)
     )
@@ -434,7 +434,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     request = SampleRequest(alphabet=alphabet, column="c", epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
     for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        counts = counting.prepare(data, alphabet=request.counted_alphabets[0]).count()
+        counts = counting.prepare(data, alphabets=[request.counted_alphabets[0]]).count()
         assert counts.n == 58
         assert [list(part) for part in counts.split(alphabet.k)] == [
             [30, 0, 0, 5],

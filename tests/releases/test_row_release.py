@@ -94,7 +94,7 @@ def test_the_law_of_many_releases_is_that_of_the_certified_steps(neighbours):
 
 
 def counted(request, rows=ROWS):
-    scan = dproo.counting.prepare_several(rows, alphabets=request.counted_alphabets)
+    scan = dproo.counting.prepare(rows, alphabets=request.counted_alphabets)
     return scan.count_several()
 
 

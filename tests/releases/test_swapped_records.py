@@ -185,7 +185,7 @@ def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: 
         rows = pa.table({"table": [0] * len(records), "cell": cells})
         data, options = HOLDERS[name](rows, tmp_path)
         alphabet = {"table": [0], "cell": ["a", "b"]}
-        scan = counting.prepare(data, alphabet=alphabet, **options)
+        scan = counting.prepare(data, alphabets=[alphabet], **options)
         return scan.engine, scan.columns, scan.warnings, scan.count().n
 
     expected = told(RECORDS)

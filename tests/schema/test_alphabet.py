@@ -257,10 +257,10 @@ def test_ready_counts_are_taken_as_they_are() -> None:
         4,
     ]
     with pytest.raises(ValueError, match="counts must have 4 letters, as the alphabet has"):
-        counting.prepare(Counts.of([1, 2]), alphabet=alphabet)
+        counting.prepare(Counts.of([1, 2]), alphabets=[alphabet])
     assert list(counting.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
     with pytest.raises(TypeError, match="data must be records, or a mapping of letters"):
-        counting.prepare({"a": -1}, alphabet=alphabet)
+        counting.prepare({"a": -1}, alphabets=[alphabet])
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="it is not there.")

@@ -4,9 +4,9 @@
 returns reads once. Any later failure is one fixed sentence.
 """
 
-from dproo.counting.prepare import count, prepare, prepare_several
+from dproo.counting.prepare import count, prepare
 from dproo.counting.scan import COUNT_FAILED, Scan
 from dproo.counting.source import Source
 from dproo.counting.tally import Tally
 
-__all__ = ["COUNT_FAILED", "Scan", "Source", "Tally", "count", "prepare", "prepare_several"]
+__all__ = ["COUNT_FAILED", "Scan", "Source", "Tally", "count", "prepare"]

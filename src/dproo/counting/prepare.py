@@ -7,7 +7,7 @@ is missing or holds no letters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from dproo.core.checks import refusal
@@ -36,13 +36,19 @@ ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
 """The engines, in the order in which they are tried."""
 
 
-def count(data: Any, *, alphabet: Any, **options: Any) -> Counts:
+def count(data: Any, *, alphabet: Any, column: str | None = None, **where: Unpack[Where]) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
+
+    An alphabet of several columns names them itself.
 
     >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
     [2, 1, 1]
     """
-    with prepare(data, alphabet=alphabet, **options) as scan:
+    alphabet = Alphabet.of(alphabet)
+    if alphabet.columns and column is not None:
+        raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
+    columns = () if column is None else (column,)
+    with prepare(data, alphabets=[alphabet], columns=columns, **where) as scan:
         scan.rehearse()
         return scan.count()
 
@@ -50,79 +56,48 @@ def count(data: Any, *, alphabet: Any, **options: Any) -> Counts:
 def prepare(
     data: Any,
     *,
-    alphabet: Any,
-    column: str | None = None,
+    alphabets: Sequence[Any],
+    columns: Iterable[str] = (),
     **where: Unpack[Where],
 ) -> Scan:
-    """Check a source and an alphabet, and return the scan; no record is read.
+    """Check a source and the letters to count it by, and return the scan; no record is read.
+
+    :meth:`Scan.count_several` then counts the same records by each alphabet, in one pass.
 
     Args:
         data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
             Arrow, DuckDB, Spark or another library that supports the Arrow stream protocol; the
             path of a CSV, TSV, Parquet, JSON, Excel, SPSS, Stata, SQLite or DuckDB file, or a
             pattern of several; a ``postgresql://`` URL, a connection of psycopg or DuckDB, an
-            engine or connection of SQLAlchemy; or ready counts.
-        alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` accepts.
-        column: the column to count; an alphabet of several columns names them itself.
+            engine or connection of SQLAlchemy; or ready counts, for one alphabet.
+        alphabets: one alphabet, or several that name their columns, or anything that
+            :meth:`dproo.Alphabet.of` accepts. A column has the same letters in all.
+        columns: the column of an alphabet that does not name it; of others, the order of the
+            cells in records that do not name them, such as tuples or the rows of an array: by
+            default the order in which the alphabets first name them.
         where: where the records are, and whose, see :class:`Asked`. A ``table`` is ``"table"`` or
             ``"schema.table"``, names with a dot in double quotes; or a tuple of unquoted names;
             or the sheet of an Excel file that has several.
+
+    >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
+    >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
+    >>> scan = prepare(iter(rows), alphabets=[sex, {**sex, **age}])
+    >>> [counts.n for counts in scan.count_several()]
+    [2, 2]
 
     Raises:
         TypeError: no engine supports this kind of data.
         ValueError: an argument is wrong, a file or column is missing, or no cell of a column
             could be a letter.
     """
-    alphabet = Alphabet.of(alphabet)
-    if alphabet.columns and column is not None:
-        raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
-    columns = alphabet.columns or (() if column is None else (column,))
-    return _opened(data, Asked(alphabets=(alphabet,), columns=columns, **where))
-
-
-def prepare_several(
-    data: Any,
-    *,
-    alphabets: Sequence[Any],
-    columns: Sequence[str] | None = None,
-    **where: Unpack[Where],
-) -> Scan:
-    """Check a source and several alphabets, and return the scan; no record is read.
-
-    :meth:`Scan.count_several` then counts the same records by each alphabet, in one pass.
-
-    Args:
-        data: records, in any form that :func:`prepare` accepts; ready counts are refused.
-        alphabets: one or several alphabets that name their columns, or anything with columns
-            that :meth:`dproo.Alphabet.of` accepts. A column has the same letters in all.
-        columns: the order of the cells in records that do not name them, such as tuples or the
-            rows of an array; by default the order in which the alphabets first name them.
-        where: as for :func:`prepare`.
-
-    >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
-    >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
-    >>> scan = prepare_several(iter(rows), alphabets=[sex, {**sex, **age}])
-    >>> [counts.n for counts in scan.count_several()]
-    [2, 2]
-
-    Raises:
-        TypeError: no engine supports this kind of data.
-        ValueError: an argument is wrong, or a file or column is missing.
-    """
-    if isinstance(alphabets, str | Mapping) or not isinstance(alphabets, Sequence):
-        raise TypeError(refusal("alphabets", "be a list of alphabets", type(alphabets).__name__))
     several = tuple(map(Alphabet.of, alphabets))
-    if not several or not all(alphabet.columns for alphabet in several):
-        raise ValueError("alphabets must be one or more that name their columns.")
-    named = tuple(dict.fromkeys(name for alphabet in several for name in alphabet.columns))
-    order = named if columns is None else tuple(columns)
-    if set(order) != set(named) or len(order) != len(named):
-        raise ValueError(refusal("columns", f"be {', '.join(named)} in any order", list(order)))
-    if isinstance(data, Counts | Mapping):
+    if len(several) > 1 and isinstance(data, Counts | Mapping):
         raise TypeError(
             "data must be records, got ready counts. Records are counted by all alphabets at once."
         )
-    return _opened(data, Asked(alphabets=several, columns=order, **where))
+    named = dict.fromkeys(name for alphabet in several for name in alphabet.columns)
+    asked = Asked(alphabets=several, columns=tuple(columns) or tuple(named), **where)
+    return _opened(data, asked)
 
 
 def _opened(data: Any, asked: Asked) -> Scan:

@@ -11,7 +11,7 @@ from dproo.core.checks import exact, refusal
 from dproo.counting.asked import Where, check_engine
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
-from dproo.counting.prepare import prepare, prepare_several
+from dproo.counting.prepare import prepare
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import Pass, is_single_pass
 from dproo.counting.sources import frames, spark, sqlalchemy
@@ -84,10 +84,7 @@ class Source:
         if self.is_read_once:
             self.reading.require()
         where = Where(table=self.table, engine=self.engine, layout=self.layout, **people)
-        if len(alphabets) > 1:
-            return prepare_several(self.data, alphabets=alphabets, columns=columns, **where)
-        column = None if alphabets[0].columns or not columns else columns[0]
-        return prepare(self.data, alphabet=alphabets[0], column=column, **where)
+        return prepare(self.data, alphabets=alphabets, columns=columns, **where)
 
 
 def describe(
