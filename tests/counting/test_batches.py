@@ -16,7 +16,7 @@ from support.draws import DICE
 from dproo import Alphabet, counting
 from dproo.counting import asked as asking
 from dproo.counting.asked import Asked
-from dproo.counting.prepare import ENGINES
+from dproo.counting.prepare import open_scan
 
 WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
@@ -31,8 +31,7 @@ def rows_of(size: int) -> pa.Table:
 def counts_of(data: Any, *, salt: str, person: str | None, **options: Any) -> list[list[int]]:
     asked = Asked(alphabets=tuple(PAIRS), columns=tuple(NAMES), person=person, salt=salt, **options)
     assert len(asked.batches) > 1
-    scan = next(scan for scan in (known(data, asked) for known in ENGINES) if scan is not None)
-    return [list(counts) for counts in scan.count_several()]
+    return [list(counts) for counts in open_scan(data, asked).count_several()]
 
 
 def test_batches_hold_every_alphabet_once_and_no_more_than_they_may() -> None:

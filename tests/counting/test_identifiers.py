@@ -32,7 +32,7 @@ from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, counting
 from dproo.counting.asked import Asked
-from dproo.counting.prepare import ENGINES
+from dproo.counting.prepare import open_scan
 
 MIB = 1 << 20
 CODES = ["a", "bb", "ccc", "dddd"]
@@ -52,7 +52,7 @@ def counts_of(data: Any, salt: str, kept: int, **options: Any) -> Counter[str]:
         salt=salt,
         **options,
     )
-    scan = next(scan for scan in (known(data, asked) for known in ENGINES) if scan is not None)
+    scan = open_scan(data, asked)
     return +Counter(dict(zip([*CODES, "other"], scan.count(), strict=True)))
 
 

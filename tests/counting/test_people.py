@@ -30,7 +30,7 @@ from support.sources import SOURCES
 from dproo import Alphabet, Counts, counting
 from dproo.counting.asked import Asked
 from dproo.counting.layout import Layout
-from dproo.counting.prepare import ENGINES
+from dproo.counting.prepare import open_scan
 from dproo.counting.sql import people
 from dproo.schema.axis import Bins
 from dproo.schema.cell import number_of, text_of
@@ -136,16 +136,12 @@ def named(counts: tuple[Counts, ...]) -> list[Counter[Any]]:
     return [+counter for counter in found]
 
 
-def opened(data: Any, asked: Asked) -> counting.Scan:
-    return next(scan for scan in (known(data, asked) for known in ENGINES) if scan is not None)
-
-
 def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) -> None:
     salt = secrets.token_hex(4)
     asked = Asked(
         alphabets=tuple(TABLES), columns=COLUMNS, person="who", kept=kept, salt=salt, **options
     )
-    found = named(opened(data, asked).count_several())
+    found = named(open_scan(data, asked).count_several())
     assert found == [+counter for counter in expected(rows, kept, salt)], kept
 
 
@@ -217,9 +213,9 @@ def assert_far_days_are_nobody(data: Any, cells: list[Any], texts: list[Any], **
                 salt=secrets.token_hex(4),
                 **where,
             )
-            by_hand = opened(list(zip(cells, people, strict=True)), replace(asked, table=None))
+            by_hand = open_scan(list(zip(cells, people, strict=True)), replace(asked, table=None))
             wanted = list(by_hand.count())
-            assert list(opened(data, asked).count()) == wanted, (kept, is_each)
+            assert list(open_scan(data, asked).count()) == wanted, (kept, is_each)
 
 
 @pytest.mark.parametrize("name", HOLDING_DAYS)
@@ -239,7 +235,7 @@ def test_a_date_outside_the_calendar_names_nobody_cell_by_cell(tmp_path: Path) -
         assert_far_days_are_nobody(data, cells, texts)
     days = np.array([[text or "NaT"] * 2 for text in texts], "M8[D]")
     asked = Asked(alphabets=(Alphabet.of({"cell": NEAR}),), columns=("cell",), person="who", kept=1)
-    assert list(opened(days, asked).count()) == [*[1] * len(NEAR), 1]
+    assert list(open_scan(days, asked).count()) == [*[1] * len(NEAR), 1]
     spss = tmp_path / "days.sav"
     seconds = [(days_of([text]).cast(pa.int32())[0].as_py() or 0) * 86400 for text in texts]
     frame = pd.DataFrame(

@@ -53,7 +53,7 @@ class Asked:
     """What to count, and where it is in the data.
 
     Attributes:
-        alphabets: the letters; each gives one table of counts.
+        alphabets: the letters; each gives one table of counts. None to see only the columns.
         columns: the columns to count; empty if the data has a single unnamed column.
         table: the table of a database, or of a DuckDB file.
         engine: ``"spark"`` to use Spark on this machine, or the address of a cluster; by default
@@ -103,6 +103,11 @@ class Asked:
             raise ValueError("column must be given with person: it holds the possible values.")
         if self.person in self.columns:
             raise ValueError("person must be a column that is neither released nor a group.")
+
+    def require_column(self, of: str, *, remedy: str = "") -> None:
+        """Refuse to count a source whose columns have names unless one is given."""
+        if self.alphabets and not self.columns:
+            raise ValueError(f"column must be given for a {of}.{remedy}")
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally, kinds_of, named_counts
 from dproo.schema import Alphabet
 from dproo.schema.axis import LONGEST_OPEN
@@ -25,14 +26,18 @@ _CHUNK = 1 << 16
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of cells or records, or None if data is not such a collection."""
+def open_cells(data: Any, asked: Asked) -> Table | None:
+    """Return cells or records as a table, or None if data is not such a collection."""
     # Not every iterable: its items may not be Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
     is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
     if asked.table is not None or is_bytes or is_of_frames or not is_cells:
         return None
+    return Table(columns=None, plan=lambda _, asked: _planned_cells(data, asked))
+
+
+def _planned_cells(data: Iterable[object], asked: Asked) -> Scan:
     is_named = bool(asked.columns) and not asked.alphabets[0].columns and asked.person is None
 
     def records() -> Iterable[object]:
@@ -113,11 +118,15 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
     return cells if len(cells) == len(columns) else nothing
 
 
-def open_counts(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of ready counts, or None if data is not counts."""
-    alphabet = asked.alphabets[0]
+def open_counts(data: Any, _: Asked) -> Table | None:
+    """Return ready counts as a table, or None if data is not counts."""
     if not isinstance(data, Counts | Mapping):
         return None
+    return Table(columns=None, plan=lambda _, asked: _planned_counts(data, asked))
+
+
+def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
+    alphabet = asked.alphabets[0]
     if asked.person is not None:
         raise ValueError("person must be used with records: counts do not show whose they are.")
     if asked.open_axis is not None:

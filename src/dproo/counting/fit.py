@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
@@ -17,6 +17,9 @@ from dproo.counting.sql import query as sql
 from dproo.schema.axis import Axis, Bins, IntegerRange, Letters, OpenText
 from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, ISO, KINDS, TEXTS, YEAR
+
+LIST_THEM = " List the columns: dproo.open(DATA).columns."
+"""How to find the name of a column of a file."""
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}
 _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamps"}
@@ -51,11 +54,18 @@ class MissingColumnError(ValueError):
         return ValueError(refusal("person", self._condition, self.column) + self._hint)
 
 
-def require_columns(names: Iterable[str], *, among: Collection[str]) -> None:
-    """Refuse a column that is not among these."""
+def require_columns(names: Iterable[str], *, among: Sequence[str], is_file: bool = False) -> None:
+    """Refuse a column that is not among these once; of a file, say how to list them."""
     for name in names:
-        if name not in among:
-            raise MissingColumnError(name, among=among)
+        times = among.count(name)
+        if times > 1:
+            hint = " The header has it more than once."
+            raise MissingColumnError(name, condition="be a column of the data, once", hint=hint)
+        if times == 0:
+            hint = LIST_THEM if is_file else ""
+            if is_file and len(among) == 1:
+                hint += " If lines stand before the header, leave them out: skip_rows=1."
+            raise MissingColumnError(name, among=among, hint=hint)
 
 
 def one_of_them(name: str, choices: Iterable[str]) -> str:

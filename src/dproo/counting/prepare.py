@@ -1,8 +1,7 @@
-"""The check before reading: the first engine that supports the data opens it.
+"""The check before reading: the first source that supports the data opens it.
 
-An engine is a function of data and of what is asked, which returns the scan, or None if it does
-not support this kind of data. It raises a ``ValueError`` if the data cannot be read, or a column
-is missing or holds no letters.
+A source is one function of data and of what is asked. It returns the opened table, or None if it
+does not support this kind of data. It raises a ``ValueError`` if the data cannot be read.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from dproo.counting.scan import Scan
 from dproo.counting.sources import file_scan, frames, spark, sqlalchemy
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import scan as row_files
+from dproo.counting.table import Table
 from dproo.schema import Alphabet
 
-ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
-    spark.open_scan,
+SOURCES: tuple[Callable[[Any, Asked], Table | None], ...] = (
+    spark.open_table,
     cells.open_counts,
-    sqlalchemy.open_scan,
-    postgresql.open_scan,
-    row_files.open_scan,
-    file_scan.open_scan,
-    frames.open_relation,
+    sqlalchemy.open_table,
+    postgresql.open_table,
+    row_files.open_table,
+    file_scan.open_table,
     frames.open_array,
-    frames.open_scan,
-    cells.open_scan,
+    frames.open_table,
+    cells.open_cells,
 )
-"""The engines, in the order in which they are tried."""
+"""The sources, in the order in which they are tried."""
 
 
 def count(data: Any, *, alphabet: Any, column: str | None = None, **where: Unpack[Where]) -> Counts:
@@ -96,20 +95,27 @@ def prepare(
             "data must be records, got ready counts. Records are counted by all alphabets at once."
         )
     named = dict.fromkeys(name for alphabet in several for name in alphabet.columns)
-    asked = Asked(alphabets=several, columns=tuple(columns) or tuple(named), **where)
-    return _opened(data, asked)
+    return open_scan(
+        data, Asked(alphabets=several, columns=tuple(columns) or tuple(named), **where)
+    )
 
 
-def _opened(data: Any, asked: Asked) -> Scan:
-    for open_scan in ENGINES:
-        try:
-            scan = open_scan(data, asked)
-        except MissingColumnError as missing:
-            raise (missing.of_person() if missing.column == asked.person else missing) from None
-        if scan is not None:
-            return scan
+def open_scan(data: Any, asked: Asked) -> Scan:
+    """Open data of any kind, and return the scan of what is asked."""
+    try:
+        table = open_table(data, asked)
+        if table is not None:
+            return table.scan(asked)
+    except MissingColumnError as missing:
+        raise (missing.of_person() if missing.column == asked.person else missing) from None
     what = "be a list, an array, a frame, a path, a URL or counts"
     raise TypeError(
         refusal("data", what, type(data).__name__)
         + " A connection needs a table; other databases can be read as frames."
     )
+
+
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return data as the first source opens it that supports it, or None."""
+    opened = (source(data, asked) for source in SOURCES)
+    return next((table for table in opened if table is not None), None)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from dproo.core.checks import exact, refusal
-from dproo.counting.asked import Where, check_engine
+from dproo.counting.asked import Asked, Where, check_engine
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
-from dproo.counting.prepare import prepare
+from dproo.counting.prepare import open_table, prepare
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import Pass, is_single_pass
-from dproo.counting.sources import frames, spark, sqlalchemy
-from dproo.counting.sources.descriptors import find_files
-from dproo.counting.sources.files import open_files
-from dproo.counting.sources.postgresql import scan as postgresql
-from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sources.rows import scan as row_files
 from dproo.counting.sources.text.header import require_names
 from dproo.schema import Alphabet
 
@@ -99,28 +92,13 @@ def describe(
         TypeError: the data has neither header nor schema.
         ValueError: it cannot be read, or there is no such table.
     """
-    columns = _columns(data, table, layout)
-    require_names([column.name for column in columns])
-    return columns
-
-
-def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> tuple[Column, ...]:
-    if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
-        return postgresql.describe_table(data, table)
-    if sqlalchemy.is_sqlalchemy(data):
-        return sqlalchemy.describe_table(data, table)
-    if row_files.is_row_file(data, layout):
-        return row_files.open_rows(find_files(data), table=table, layout=layout)[0].columns
-    if isinstance(data, str | os.PathLike):
-        found = open_files(find_files(data), columns=None, table=table, layout=layout)
-        found.close()
-        return found.columns
-    data = data if table is None else frames.relation_of(data, table)
-    if spark.is_frame(data):
-        return tuple(spark.columns_of(data, None))
-    frame = frames.frame_of(data)
-    if frame is None:
+    opened = open_table(data, Asked(alphabets=(), table=table, layout=layout))
+    if opened is None or opened.columns is None:
+        if table is not None:
+            raise ValueError(refusal("table", "be a table of the connection", table))
         raise TypeError(
             refusal("data", "have a header or a schema: a file, a table or a frame", type(data))
         )
-    return frame.columns
+    opened.close()
+    require_names([column.name for column in opened.columns])
+    return opened.columns

@@ -19,7 +19,6 @@ from dproo.core.counts import Counts
 from dproo.core.progress import tell
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import apart, load
-from dproo.counting.fit import check_fit
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, PARQUET, TEXT, UTF_8
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
@@ -38,6 +37,7 @@ from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
 from dproo.counting.sql.reading import literal
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
@@ -60,28 +60,31 @@ _DIGITS = re.compile("-?[0-9]+")
 _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of files, or None if data is not a path, or Arrow reads it."""
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return files as a table, or None if data is not a path, or Arrow reads it."""
     if not isinstance(data, str | os.PathLike):
         return None
-    load("duckdb", room=ROOM)
+    columns = asked.read if asked.alphabets else None
+    if columns is not None:  # most headers are read without it
+        load("duckdb", room=ROOM)
     opened = find_files(data)
     refuse_own_letters(opened, (), asked.axes)
-    found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
+    found = open_files(opened, columns=columns, table=asked.table, layout=asked.layout)
     try:
-        scan = _opened(found, asked)
+        refuse_own_letters(opened, found.header, asked.axes)
     except BaseException:
         found.close()
         raise
-    if scan is None:
+    read = [column for column in found.columns if column.name in asked.read]
+    if any(column.type_name == MILLISECONDS for column in read):
         found.close()
-    return scan
-
-
-def _opened(found: Files, asked: Asked) -> Scan | None:
-    refuse_own_letters(found.opened, found.header, asked.axes)
-    if any(column.type_name == MILLISECONDS for column in found.columns):
         return None
+    return Table(
+        columns=found.columns, plan=lambda _, asked: _planned(found, asked), close=found.close
+    )
+
+
+def _planned(found: Files, asked: Asked) -> Scan:
     if found.is_once and asked.passes > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"
@@ -95,13 +98,11 @@ def _opened(found: Files, asked: Asked) -> Scan | None:
 
     return Scan(
         engine="files",
-        columns=found.columns[: len(asked.axes)],
-        warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
+        warnings=tuple(_doubts(found, asked)),
         notes=tuple(_notes(found, asked)),
         _asked=asked,
         _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
         _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
-        _close=found.close,
     )
 
 

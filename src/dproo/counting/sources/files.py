@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
 from dproo.counting.boundary import apart, attempt
-from dproo.counting.fit import Column, MissingColumnError, one_of_them
+from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, one_of_them, require_columns
 from dproo.counting.layout import (
     ARRAY,
     CSV,
@@ -32,7 +32,7 @@ from dproo.counting.layout import (
 )
 from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
 from dproo.counting.sources.rows.excel import OTHERS
-from dproo.counting.sources.text.files import TextFile, refuse_column
+from dproo.counting.sources.text.files import TextFile
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range, shown_type
@@ -168,9 +168,7 @@ def open_files(
     if len(formats) > 1 or len(suffixes & set(DELIMITERS)) > 1:
         raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
     if columns is not None and not columns:
-        raise ValueError(
-            "column must be given for a file. List the columns: dproo.open(DATA).columns."
-        )
+        raise ValueError(f"column must be given for a file.{LIST_THEM}")
     for column in columns or ():
         if not isinstance(column, str):
             raise MissingColumnError(column)
@@ -234,8 +232,7 @@ def _open_csv(
     headers = [names for names, _ in found]
     delimiter = found[0][1] if found else layout.delimiter or default
     header = list(headers[0]) if headers else list(layout.names) or _numbers(columns)
-    for column in columns or ():
-        refuse_column(column, header)
+    require_columns(columns or (), among=header, is_file=True)
     columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
@@ -356,8 +353,7 @@ def _typed(
         raise ValueError("data must be files with the same columns and types, got different ones.")
     header = [name for name, _, _ in schemas[0] or ()]
     columns = header if columns is None else columns
-    for column in columns:
-        refuse_column(column, header)
+    require_columns(columns, among=header, is_file=True)
     schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
     found = [(name, *schema[name]) for name in columns]
     return Files(

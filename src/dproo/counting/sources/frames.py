@@ -20,13 +20,14 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
 from dproo.counting.cells import count_records, count_rows
-from dproo.counting.fit import Column, check_fit, require_columns
+from dproo.counting.fit import Column, check_fit
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import is_single_pass, must_be_reread
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import duckdb_kind, shown_type
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally
 from dproo.schema.cell import BEYOND, FINE
 
@@ -90,18 +91,24 @@ class Frame:
     warnings: tuple[str, ...] = ()
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a frame or series, or None if data is neither."""
-    frame = None if asked.table is not None else frame_of(data)
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return a frame, a series or a table of a DuckDB connection, or None if data is neither."""
+    if asked.table is not None:
+        if type(data).__module__.partition(".")[0] not in {"duckdb", "_duckdb"}:
+            return None
+        data = relation_of(data, asked.table)
+    frame = frame_of(data)
     if frame is None:
         return None
-    names = [column.name for column in frame.columns]
-    if not asked.read and len(names) > 1:
-        raise ValueError("column must be given for a table.")
-    require_columns(asked.read, among=names)
-    places = [names.index(name) for name in asked.read] or [0]
-    found = [frame.columns[place] for place in places]
-    warnings = check_fit(found, asked.axes)
+    engine = arrow.Engine()
+    return Table(
+        columns=frame.columns,
+        plan=lambda places, asked: _planned(frame, places, asked, engine),
+        close=engine.close,
+    )
+
+
+def _planned(frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine) -> Scan:
     if frame.is_once and asked.passes > 1:
         raise ValueError(
             must_be_reread(
@@ -109,7 +116,6 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
                 " a table first, or declare a network."
             )
         )
-    engine = arrow.Engine()
 
     def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
         # An unknown library may read its data only in the thread that opened it.
@@ -117,21 +123,11 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
     return Scan(
         engine="frames",
-        columns=tuple(found[: len(asked.axes)]),
-        warnings=(*warnings, *frame.warnings),
+        warnings=frame.warnings,
         _asked=asked,
         _read=lambda: run(lambda: _count(frame, places, asked, engine)),
         _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, engine), stop=engine.stop),
-        _close=engine.close,
     )
-
-
-def open_relation(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None without a table or a DuckDB connection."""
-    is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
-    if asked.table is None or not is_duckdb:
-        return None
-    return open_scan(relation_of(data, asked.table), replace(asked, table=None))
 
 
 def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
@@ -496,11 +492,15 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
 # NumPy arrays, whose cells become Python values
 
 
-def open_array(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of an array, or None if data is not an array."""
+def open_array(data: Any, asked: Asked) -> Table | None:
+    """Return an array as a table whose columns have no names, or None if data is not an array."""
     is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
     if asked.table is not None or not is_array:
         return None
+    return Table(columns=None, plan=lambda _, asked: _planned_array(data, asked))
+
+
+def _planned_array(data: Any, asked: Asked) -> Scan:
     found = _array_columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
     return Scan(
         engine="cells",

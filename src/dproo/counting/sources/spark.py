@@ -15,6 +15,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -22,11 +23,12 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import attempt, load, loaded, required
-from dproo.counting.fit import Column, check_fit, require_columns
+from dproo.counting.fit import Column
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Bins
 
@@ -44,38 +46,38 @@ _LETTERS = (
 )
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None."""
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return a Spark frame, or a table or files for Spark to read, or None."""
     if asked.engine is not None:
         return _open_by_name(data, asked, asked.engine)
     if asked.table is not None or not is_frame(data):
         return None
-    return _scan(data, asked, engine="frames", held=ExitStack())
+    return _table(data, engine="frames")
 
 
-def _open_by_name(data: Any, asked: Asked, engine: str) -> Scan:
+def _open_by_name(data: Any, asked: Asked, engine: str) -> Table:
     if asked.table is not None or not isinstance(data, str | os.PathLike):
         raise ValueError(
             "data must be a table's name or a path with engine 'spark', and table must be left out."
         )
     with ExitStack() as stack:
-        session = stack.enter_context(session_for(engine))
-        return _scan(open_table(session, data), asked, engine="spark", held=stack)
+        frame = named_frame(stack.enter_context(session_for(engine)), data)
+        return replace(_table(frame, engine="spark"), close=stack.pop_all().close)
 
 
-def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
-    """Return the scan of a frame; ``held`` is closed with it, or on failure."""
-    columns = columns_of(frame, asked.read)
-    warnings = check_fit(columns, asked.axes)
-    return Scan(
-        engine=engine,
-        columns=tuple(columns[: len(asked.axes)]),
-        warnings=warnings,
-        _asked=asked,
-        _read=lambda: _count(frame, columns, asked),
-        _rehearse=lambda: _count(frame.limit(0), columns, asked),
-        _close=held.pop_all().close,
-    )
+def _table(frame: Any, *, engine: str) -> Table:
+    listed = columns_of(frame)
+
+    def plan(places: Sequence[int], asked: Asked) -> Scan:
+        columns = [listed[place] for place in places]
+        return Scan(
+            engine=engine,
+            _asked=asked,
+            _read=lambda: _count(frame, columns, asked),
+            _rehearse=lambda: _count(frame.limit(0), columns, asked),
+        )
+
+    return Table(columns=listed, plan=plan)
 
 
 def is_frame(data: object) -> bool:
@@ -84,22 +86,15 @@ def is_frame(data: object) -> bool:
     return spark is not None and isinstance(data, spark.DataFrame)
 
 
-def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
-    """Return the columns of these names, or all of them; nothing is read.
-
-    A single column need not be named.
-    """
+def columns_of(frame: Any) -> tuple[Column, ...]:
+    """Return the columns of a frame; nothing is read."""
     listed = attempt(lambda: list(frame.dtypes)) or []
-    schema = dict(listed)
-    if not schema or len(schema) < len(listed):
+    if not listed or len(dict(listed)) < len(listed):
         raise ValueError("data must have a readable schema with columns of different names.")
-    if names is not None and not names and len(schema) > 1:
-        raise ValueError("column must be given for a table.")
-    require_columns(names or (), among=schema)
-    return [
-        Column(name=name, kind=kind_of(schema[name]), type_name=schema[name])
-        for name in names or schema
-    ]
+    return tuple(
+        Column(name=name, kind=kind_of(type_name), type_name=type_name)
+        for name, type_name in listed
+    )
 
 
 # Counting
@@ -201,7 +196,7 @@ def session_for(engine: str) -> Iterator[Any]:
             session.stop()
 
 
-def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
+def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
     Data with a slash, or that exists here, is the path of files; else it is the name of a table,

@@ -21,12 +21,13 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, required
 from dproo.counting.cells import count_rows
-from dproo.counting.fit import Column, check_fit, require_columns
+from dproo.counting.fit import Column
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally
 
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
@@ -64,12 +65,11 @@ _MARIADB_LIMITED = (
 
 @dataclass(frozen=True, kw_only=True)
 class StreamedTable:
-    """A table, by its quoted name, with its columns and the driver's own connection."""
+    """A table, by its quoted name, and the driver's own connection."""
 
     connection: Any = field(repr=False)
     dialect: Any = field(repr=False)
     name: str
-    columns: tuple[Column, ...]
 
     @property
     def is_sqlite(self) -> bool:
@@ -127,57 +127,31 @@ def is_sqlalchemy(data: object) -> bool:
     return type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is not an engine or connection."""
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return a table, or None if data is not an engine or connection."""
     if not is_sqlalchemy(data):
         return None
-    if not asked.columns:
-        raise ValueError("column must be given for a table.")
+    asked.require_column("table")
     parts = sql.table_parts(asked.table)
-    stack = ExitStack()
-    try:
-        scan = _opened(data, parts, asked, stack)
-    except BaseException:
-        stack.close()
-        raise
-    weakref.finalize(scan, stack.close)  # in case it is never read
-    return scan
-
-
-def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -> Scan:
-    connection = _connected(data, stack)
-    if data.dialect.name == _POSTGRESQL:
-        scan = postgresql.scan_table(connection, asked)
-    else:
-        scan = _streamed(_looked_up(data, connection, parts), asked)
-    return replace(scan, engine="sqlalchemy", _close=stack.close)
-
-
-def _streamed(table: StreamedTable, asked: Asked) -> Scan:
-    listed = {column.name: column for column in table.columns}
-    require_columns(asked.read, among=listed)
-    columns = tuple(listed[name] for name in asked.read)
-    warnings = check_fit(columns, asked.axes)
-    query = table.query(columns, asked.person)
-    tried = table.query(columns, asked.person, is_tried=True)
-    if not required(lambda: _tried(table, tried), _REFUSED):
-        raise ValueError(_MARIADB_LIMITED)
-    return Scan(
-        engine="sqlalchemy",
-        columns=columns[: len(asked.axes)],
-        warnings=warnings,
-        _asked=asked,
-        _read=lambda: _count(table, query, columns, asked),
-    )
-
-
-def describe_table(data: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
-    """Return the columns of a table, from the catalog alone."""
     with ExitStack() as stack:
         connection = _connected(data, stack)
-        if data.dialect.name == _POSTGRESQL:
-            return postgresql.describe_table(connection, table)
-        return _looked_up(data, connection, sql.table_parts(table)).columns
+        is_postgresql = data.dialect.name == _POSTGRESQL
+        table = (
+            postgresql.table_of(connection, asked)
+            if is_postgresql
+            else _looked_up(data, connection, parts)
+        )
+        held = stack.pop_all()
+
+    def close() -> None:
+        held.close()
+
+    weakref.finalize(close, held.close)  # in case it is never read
+    return Table(
+        columns=table.columns,
+        plan=lambda places, asked: replace(table.plan(places, asked), engine="sqlalchemy"),
+        close=close,
+    )
 
 
 def _connected(data: Any, stack: ExitStack) -> Any:
@@ -196,7 +170,7 @@ def _connected(data: Any, stack: ExitStack) -> Any:
     return required(connect, "the database cannot be reached with this engine.")
 
 
-def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTable:
+def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     """Return a table with all its columns."""
     *schema, name = parts
 
@@ -211,12 +185,25 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTa
     columns = required(look, _REFUSED)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
-    return StreamedTable(
+    streamed = StreamedTable(
         connection=connection,
         dialect=data.dialect,
         name=".".join(quoted(part, data.dialect) for part in parts),
-        columns=tuple(columns),
     )
+
+    def plan(places: Sequence[int], asked: Asked) -> Scan:
+        chosen = [columns[place] for place in places]
+        query = streamed.query(chosen, asked.person)
+        tried = streamed.query(chosen, asked.person, is_tried=True)
+        if not required(lambda: _tried(streamed, tried), _REFUSED):
+            raise ValueError(_MARIADB_LIMITED)
+        return Scan(
+            engine="sqlalchemy",
+            _asked=asked,
+            _read=lambda: _count(streamed, query, chosen, asked),
+        )
+
+    return Table(columns=tuple(columns), plan=plan)
 
 
 def _column(name: str, dtype: Any, database: str) -> Column:

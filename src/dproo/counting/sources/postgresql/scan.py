@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.fit import Column, MissingColumnError, check_fit, require_columns
+from dproo.counting.fit import Column
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import Session, sentence
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
+from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 
@@ -98,104 +99,85 @@ def is_connection(data: object) -> bool:
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is neither a URL nor a connection."""
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return a table of a database, or None if data is neither a URL nor a connection."""
     is_table = asked.table is not None and is_connection(data)
-    return scan_table(data, asked) if is_table or postgresql_url.is_url(data) else None
+    return table_of(data, asked) if is_table or postgresql_url.is_url(data) else None
 
 
-def scan_table(database: Any, asked: Asked) -> Scan:
-    """Look up a table and let the database plan its count; no record is read.
+def table_of(database: Any, asked: Asked) -> Table:
+    """Look up a table or view, by the catalog alone.
 
-    The new connection of a URL then holds a lock on the table until it is counted, so that its
-    schema cannot change.
+    Once its count is planned, the new connection of a URL holds a lock on it until it is counted,
+    so that its schema cannot change.
     """
     parts = sql.table_parts(asked.table)
-    if not asked.columns:
-        raise ValueError("column must be given for a table.")
+    asked.require_column("table")
+    session = Session.of(database, is_repeatable=len(asked.batches) > 1)
+    name, types = _within(session, lambda cursor: _looked_up(cursor, session, parts))
 
-    def look(cursor: Any, opened: Session) -> Scan:
-        name, types = _looked_up(cursor, opened, parts, asked.read)
-        columns = tuple(column for column, _ in types)
-        warnings = check_fit(columns, asked.axes)
-        codec = opened.codec(cursor) if asked.open_axis is not None else ""
-        if len(asked.batches) > 1:
-            opened.refuse_changes(cursor)
-        queries = [_query(name, types, asked, batch) for batch in asked.batches]
-        groups, letters = _groups(name, types, asked), _letters(asked)
-        _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
-        # It is planned and started, which checks rights and takes locks, but reads nothing.
-        # All characters of the letters in one text show whether the database has them.
-        characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-        for query in queries:
-            cursor.execute(f"{query} LIMIT 0", characters)
+    def plan(places: Sequence[int], asked: Asked) -> Scan:
+        chosen = [types[place] for place in places]
+        return _within(session, lambda cursor: _planned(cursor, session, name, chosen, asked))
 
-        def read() -> tuple[Tally | Counts, ...]:
-            # All statements see one state of the table: a single one always does, several run
-            # in a transaction that does.
-            left = iter(queries)
-
-            def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-                rows = _rows(reading, opened.connection, next(left), groups, letters)
-                if asked.open_axis is not None:
-                    rows = [(_text(stored, codec), number) for stored, number in rows]
-                return tables_of(rows, batch.asked)
-
-            with opened.cursor() as reading:
-                opened.pin(reading)
-                return asked.in_batches(count)
-
-        return Scan(
-            engine="postgresql",
-            columns=columns[: len(asked.axes)],
-            warnings=warnings,
-            _asked=asked,
-            _read=read,
-            _close=opened.close,
-        )
-
-    return _within(database, look, is_repeatable=len(asked.batches) > 1)
+    return Table(columns=tuple(column for column, _ in types), plan=plan, close=session.close)
 
 
-def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
-    """Return the columns of a table or view, by the catalog alone."""
-    parts = sql.table_parts(table)
+def _planned(
+    cursor: Any, session: Session, name: str, types: Sequence[tuple[Column, str]], asked: Asked
+) -> Scan:
+    """Let the database plan the count of these columns; no record is read."""
+    session.pin(cursor)
+    codec = session.codec(cursor) if asked.open_axis is not None else ""
+    if len(asked.batches) > 1:
+        session.refuse_changes(cursor)
+    queries = [_query(name, types, asked, batch) for batch in asked.batches]
+    groups, letters = _groups(name, types, asked), _letters(asked)
+    _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
+    # It is planned and started, which checks rights and takes locks, but reads nothing.
+    # All characters of the letters in one text show whether the database has them.
+    characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
+    for query in queries:
+        cursor.execute(f"{query} LIMIT 0", characters)
 
-    def look(cursor: Any, opened: Session) -> tuple[Column, ...]:
-        return tuple(column for column, _ in _looked_up(cursor, opened, parts, None)[1])
+    def read() -> tuple[Tally | Counts, ...]:
+        # All statements see one state of the table: a single one always does, several run in a
+        # transaction that does.
+        left = iter(queries)
 
-    return _within(database, look, is_over=True)
+        def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+            rows = _rows(reading, session.connection, next(left), groups, letters)
+            if asked.open_axis is not None:
+                rows = [(_text(stored, codec), number) for stored, number in rows]
+            return tables_of(rows, batch.asked)
+
+        with session.cursor() as reading:
+            session.pin(reading)
+            return asked.in_batches(count)
+
+    return Scan(engine="postgresql", _asked=asked, _read=read)
 
 
-def _within(
-    database: Any,
-    look: Callable[[Any, Session], Found],
-    *,
-    is_over: bool = False,
-    is_repeatable: bool = False,
-) -> Found:
-    """Look into a database; its errors are reported in our own words."""
-    opened = Session.of(database, is_repeatable=is_repeatable)
+def _within(session: Session, look: Callable[[Any], Found]) -> Found:
+    """Look into a database; a failure closes the session and is reported in our own words."""
     found, failure = None, ""
     try:
-        with opened.cursor() as cursor:
-            found = look(cursor, opened)
-    except MissingColumnError:
-        raise
+        with session.cursor() as cursor:
+            found = look(cursor)
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
         failure = sentence(error)
     finally:
-        if found is None or is_over:  # an interrupt must also release the lock
-            opened.close()
+        if found is None:  # an interrupt must also release the lock
+            session.close()
     if found is None:
         raise ValueError(failure)
     return found
 
 
 def _looked_up(
-    cursor: Any, opened: Session, parts: tuple[str, ...], columns: Sequence[str] | None
+    cursor: Any, session: Session, parts: tuple[str, ...]
 ) -> tuple[str, list[tuple[Column, str]]]:
     """Return the full name of a table, and its columns with their base types."""
     # The only query that sees the role's own search_path.
@@ -203,8 +185,8 @@ def _looked_up(
         "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
     )
     ((oid,),) = cursor.fetchall()
-    opened.pin(cursor)
-    return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
+    session.pin(cursor)
+    return _qualified(cursor, oid, parts), _types(cursor, oid)
 
 
 def _text(stored: Any, codec: str) -> str | None:
@@ -253,15 +235,12 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
     )
 
 
-def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[Column, str]]:
-    """Return each of these columns, or all, and its base type."""
+def _types(cursor: Any, oid: int) -> list[tuple[Column, str]]:
+    """Return each column and its base type."""
     cursor.execute(_COLUMNS, [oid])
-    types = {column: found for column, *found in cursor.fetchall()}
-    require_columns(columns or (), among=types)
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
-        for name in (types if columns is None else columns)
-        for named, base, values in [types[name]]
+        for name, named, base, values in cursor.fetchall()
     ]
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.counting.asked import Asked
 from dproo.counting.cells import count_rows
-from dproo.counting.fit import Column, check_fit
+from dproo.counting.fit import LIST_THEM, Column, require_columns
 from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.counting.sources.rows import excel
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.rows import statistics as statistics_files
-from dproo.counting.sources.text.files import refuse_column
+from dproo.counting.table import Table
 from dproo.schema.axis import Bins
 
 Rows = Iterator[Sequence[Any]]
@@ -39,72 +39,55 @@ def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
     return compression is None and FORMATS.get(suffix) in ROWS
 
 
-def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of such files, or None if data is not one."""
-    if asked.engine is not None or not is_row_file(data, asked.layout):
-        return None
-    if not asked.columns:
-        raise ValueError(
-            "column must be given for a file. List the columns: dproo.open(DATA).columns."
-        )
-    opened = find_files(data)
-    refuse_own_letters(opened, (), asked.axes)
-    files = open_rows(opened, table=asked.table, layout=asked.layout, numeric=_numeric(asked))
-    header = [column.name for column in files[0].columns]
-    refuse_own_letters(opened, header, asked.axes)
-    for name in asked.read:
-        refuse_column(name, header)
-    places = [header.index(name) for name in asked.read]
-    found = [files[0].columns[place] for place in places]
-    return Scan(
-        engine="files",
-        columns=tuple(found[: len(asked.axes)]),
-        warnings=check_fit(found, asked.axes),
-        _asked=asked,
-        _read=lambda: count_rows((row for file in files for row in file.rows(places)), asked),
-    )
-
-
-def _numeric(asked: Asked) -> set[str]:
-    """Return the columns whose letters are numbers; any others are compared with labels."""
-    numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in asked.axes)
-    named = {name for name, is_number in zip(asked.columns, numbers, strict=True) if is_number}
-    return named if asked.person is None else {*named, asked.person}
-
-
-def open_rows(
-    opened: Sequence[Opened | Incoming],
-    *,
-    table: str | tuple[str, ...] | None = None,
-    layout: Layout = PLAIN,
-    numeric: Container[str] = (),
-) -> list[RowFile]:
-    """Read the columns of files, but no rows.
+def open_table(data: Any, asked: Asked) -> Table | None:
+    """Return such files as a table, or None if data is not one.
 
     The table is the sheet of an Excel file, optional if there is only one, or the table of an
-    SQLite file. Numeric columns are read as numbers, whatever labels these have.
+    SQLite file.
     """
+    layout = asked.layout
+    if asked.engine is not None or not is_row_file(data, layout):
+        return None
+    asked.require_column("file", remedy=LIST_THEM)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
     layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
     if not layout.has_header:
         raise ValueError(
             "has_header=False must be used with a CSV file: other files have a header."
         )
-    files = [_opened(file, table, layout, numeric) for file in opened]
-    if any(file.columns != files[0].columns for file in files):
+    files = [_opened(file, asked) for file in opened]
+    columns = files[0].columns
+    if any(file.columns != columns for file in files):
         raise ValueError("data must be files with the same columns and types, got different ones.")
-    return files
+    header = [column.name for column in columns]
+    refuse_own_letters(opened, header, asked.axes)
+    require_columns(asked.read, among=header, is_file=True)
+
+    def plan(places: Sequence[int], asked: Asked) -> Scan:
+        return Scan(
+            engine="files",
+            _asked=asked,
+            _read=lambda: count_rows((row for file in files for row in file.rows(places)), asked),
+        )
+
+    return Table(columns=columns, plan=plan)
+
+
+def _numeric(asked: Asked) -> set[str]:
+    """Return the columns to read as numbers, whatever labels these have: their letters are some."""
+    numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in asked.axes)
+    named = {name for name, is_number in zip(asked.columns, numbers, strict=True) if is_number}
+    return named if asked.person is None else {*named, asked.person}
 
 
 def _is_sheet(file: Opened | Incoming, layout: Layout) -> bool:
     return FORMATS.get(layout.ending_of(file.path)[0]) == EXCEL
 
 
-def _opened(
-    file: Opened | Incoming,
-    table: str | tuple[str, ...] | None,
-    layout: Layout,
-    numeric: Container[str],
-) -> RowFile:
+def _opened(file: Opened | Incoming, asked: Asked) -> RowFile:
+    """Read the columns of a file, but no rows."""
+    table, layout, numeric = asked.table, asked.layout, _numeric(asked)
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)

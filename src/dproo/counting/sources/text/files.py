@@ -8,13 +8,12 @@ from __future__ import annotations
 import codecs
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt, load
-from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
 from dproo.counting.sources.text.header import Header, behind
@@ -207,16 +206,3 @@ def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
                     rest, unpacking = unpacking.unused_data, None
     if unpacking is not None:
         raise DamagedFileError("the file ends too early")
-
-
-def refuse_column(column: str, header: Sequence[str]) -> None:
-    """Refuse a column that is not in the header once."""
-    times = header.count(column)
-    if times > 1:
-        hint = " The header has it more than once."
-        raise MissingColumnError(column, condition="be a column of the data, once", hint=hint)
-    if times == 0:
-        hint = " List the columns: dproo.open(DATA).columns."
-        if len(header) == 1:
-            hint += " If lines stand before the header, leave them out: skip_rows=1."
-        raise MissingColumnError(column, among=header, hint=hint)

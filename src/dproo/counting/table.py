@@ -1,0 +1,58 @@
+"""An opened source: its columns, and how to count some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from dproo.counting.asked import Asked
+from dproo.counting.fit import Column, check_fit, require_columns
+from dproo.counting.scan import Scan
+
+
+def _nothing() -> None:
+    """Close nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Data that has been opened: what every source provides; no record has been read.
+
+    Attributes:
+        columns: its columns, as the header or schema describes them; those to read, if only a
+            record could show which there are; None if they have no names, as in a list.
+        plan: returns the scan of the columns at these places, those to count and then the
+            person's, which fit the letters; it refuses what else can be known before reading.
+        close: gives back what was opened.
+    """
+
+    columns: tuple[Column, ...] | None
+    plan: Callable[[Sequence[int], Asked], Scan] = field(repr=False)
+    close: Callable[[], object] = field(default=_nothing, repr=False)
+
+    def scan(self, asked: Asked) -> Scan:
+        """Check the columns against the letters, and plan the count; a refusal closes the table.
+
+        Raises:
+            ValueError: a column is missing or cannot hold the letters, or the source refuses.
+        """
+        try:
+            if self.columns is None:
+                return self.plan((), asked)
+            names = [column.name for column in self.columns]
+            if not asked.read and len(names) > 1:
+                asked.require_column("table")
+            require_columns(asked.read, among=names)
+            places = [names.index(name) for name in asked.read] or [0]
+            found = tuple(self.columns[place] for place in places)
+            warnings = check_fit(found, asked.axes)
+            scan = self.plan(places, asked)
+        except BaseException:
+            self.close()
+            raise
+        return replace(
+            scan,
+            columns=found[: len(asked.axes)],
+            warnings=(*warnings, *scan.warnings),
+            _close=self.close,
+        )
