@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from support.draws import some
 from support.sources import SOURCES
-from test_people import opened
 
 from dproo import Alphabet, Counts, counting
 from dproo.core.counts import NamedCounts
 from dproo.counting.asked import Asked
+from dproo.counting.prepare import open_scan
 from dproo.counting.sql import people
 from dproo.schema.axis import OpenText
 from dproo.schema.cell import text_of
@@ -67,7 +67,7 @@ def counted(data: Any, *, person: str | None, minimum: int = 3, **options: Any) 
         salt="salt",
         **options,
     )
-    (counts,) = opened(data, asked).count_several()
+    (counts,) = open_scan(data, asked).count_several()
     assert isinstance(counts, NamedCounts)
     return counts
 
@@ -135,7 +135,7 @@ def test_lists_and_arrays_have_letters_too() -> None:
     cells = rows["cell"].to_pylist()
     asked = Asked(alphabets=(Alphabet(axes=(OpenText(minimum=3),)),))
     for data in (cells, rows["cell"].to_pandas().to_numpy()):
-        (counts,) = opened(data, asked).count_several()
+        (counts,) = open_scan(data, asked).count_several()
         assert isinstance(counts, NamedCounts)
         *seen, others = counts
         assert (dict(zip(counts.letters, seen, strict=True)), others) == expected(cells, 3)
@@ -171,5 +171,5 @@ class _Odd:
 
 def test_a_cell_whose_methods_fail_is_other() -> None:
     asked = Asked(alphabets=(Alphabet(axes=(OpenText(),)),))
-    (counts,) = opened(["a", _Odd()], asked).count_several()
+    (counts,) = open_scan(["a", _Odd()], asked).count_several()
     assert list(counts) == [1, 1]

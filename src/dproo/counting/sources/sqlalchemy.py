@@ -135,12 +135,10 @@ def open_table(data: Any, asked: Asked) -> Table | None:
     parts = sql.table_parts(asked.table)
     with ExitStack() as stack:
         connection = _connected(data, stack)
-        is_postgresql = data.dialect.name == _POSTGRESQL
-        table = (
-            postgresql.table_of(connection, asked)
-            if is_postgresql
-            else _looked_up(data, connection, parts)
-        )
+        if data.dialect.name == _POSTGRESQL:
+            table = postgresql.table_of(connection, asked)
+        else:
+            table = _looked_up(data, connection, parts)
         held = stack.pop_all()
 
     def close() -> None:

@@ -127,7 +127,8 @@ def _planned(
     cursor: Any, session: Session, name: str, types: Sequence[tuple[Column, str]], asked: Asked
 ) -> Scan:
     """Let the database plan the count of these columns; no record is read."""
-    session.pin(cursor)
+    if not session.is_ours:  # each of its cursors has a transaction of its own
+        session.pin(cursor)
     codec = session.codec(cursor) if asked.open_axis is not None else ""
     if len(asked.batches) > 1:
         session.refuse_changes(cursor)

@@ -11,7 +11,7 @@ from dproo.core.checks import refusal
 from dproo.counting.asked import Asked
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import LIST_THEM, Column, require_columns
-from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
+from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE, Layout
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.counting.sources.rows import excel
@@ -31,7 +31,7 @@ class RowFile:
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
 
 
-def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
+def is_row_file(data: object, layout: Layout) -> bool:
     """Return whether the data is the path of such a file, or a pattern of several."""
     if not isinstance(data, str | os.PathLike):
         return False
