@@ -144,6 +144,8 @@ CRASH = "auditing/test_audit_command.py::test_a_program_that_fails_on_one_datase
 MULTIPLE = "auditing/test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
 BROKEN_BYTES = "counting/test_engines_poison.py::test_bytes_that_are_not_text_are_one_record_each"
+REFUSED_OPEN = "counting/test_opened_tables.py::test_a_refusal_closes_the_table"
+COUNTED_OPEN = "counting/test_opened_tables.py::test_whatever_ends_the_count_closes_the_table"
 SAME_N = "counting/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "counting/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "counting/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
@@ -757,6 +759,12 @@ MUTANTS = {
     ),
     "one broken text stops the count of a frame": (
         "arrow._text", "except pa.ArrowInvalid:", "except KeyError:", BROKEN_BYTES,
+    ),
+    "a refused table stays open": (
+        "Table.scan", "            self.close()\n            raise\n", "            raise\n", REFUSED_OPEN,
+    ),
+    "a counted table stays open": (
+        "Scan._counted", "            self.close()\n", "            pass\n", COUNTED_OPEN,
     ),
     "tables may be of different records": (
         "Scan.count_several", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
