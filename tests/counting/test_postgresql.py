@@ -196,6 +196,7 @@ def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postg
         with pytest.raises(psycopg.errors.LockNotAvailable):
             server.execute(change)
     assert list(scan.count()) == [7, 0]
+    server.execute("RESET lock_timeout")  # the connection has just been closed
     server.execute("TRUNCATE visits")
 
 

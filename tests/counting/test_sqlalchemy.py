@@ -349,7 +349,7 @@ def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
         assert list(counting.count(connection, **asked)) == [9, 0]
         connection.exec_driver_sql("SET max_join_size = 3")
         with pytest.raises(ValueError, match="must not limit the rows that a query examines"):
-            counting.prepare(connection, **asked)
+            counting.count(connection, **asked)
         connection.exec_driver_sql("SET sql_big_selects = 1")
         assert list(counting.count(connection, **asked)) == [9, 0]
 

@@ -88,7 +88,7 @@ class Entry:
     def __post_init__(self) -> None:
         vars(self).update(
             dataset=plain_text("dataset", self.dataset),
-            number=whole("entry", self.number, at_least=1, at_most=MOST_EVENTS),
+            number=whole("entry", self.number, at_least=0, at_most=MOST_EVENTS),
             hash=plain_text("hash", self.hash),
         )
 
