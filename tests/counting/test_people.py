@@ -193,8 +193,10 @@ def days_of(texts: list[str | None]) -> pa.Array:
     return pa.array(numbers, pa.int32()).view(pa.date32())
 
 
-def far_rows(chance: random.Random, size: int = 90) -> tuple[pa.Table, list[str | None]]:
-    texts = [chance.choice([*FAR, *NEAR, None]) for _ in range(size)]
+def far_rows(chance: random.Random, size: int = 80) -> tuple[pa.Table, list[str | None]]:
+    all_of_them = [*FAR, *NEAR, None]
+    texts = all_of_them + [chance.choice(all_of_them) for _ in range(size)]
+    chance.shuffle(texts)
     cells = pa.array([chance.choice([*CODES, "zz", None]) for _ in texts], pa.string())
     return pa.table({"cell": cells, "who": days_of(texts)}), texts
 
