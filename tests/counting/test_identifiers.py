@@ -11,11 +11,12 @@ import csv
 import io
 import json
 import math
+import random
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -372,3 +373,27 @@ def test_each_missing_identifier_may_be_declared_to_be_somebody_else(
         assert counts_of(data, "salt", 1, **options) == {"a": 1, "other": 1}, data
     unread = counts_of(tmp_path / "y.jsonl", "salt", 1, is_each_missing=True)
     assert unread == {"a": 3, "bb": 1, "other": 1}
+
+
+def twins(chance: random.Random) -> list[Decimal]:
+    """Return a decimal that is a double, and the one that Python prints that double as."""
+    parts = 2 ** chance.randrange(1, 12)
+    number = Decimal(chance.randrange(10 ** chance.randrange(1, 20))) + Decimal(
+        chance.randrange(parts)
+    ) / Decimal(parts)
+    return [number, Decimal(repr(float(number))), Decimal(float(number))]
+
+
+@pytest.mark.parametrize("dtype", [None, pa.decimal128(38, 15), pa.decimal256(70, 30)])
+def test_different_decimals_are_different_people(dtype: pa.DataType | None) -> None:
+    scale = Decimal(1).scaleb(-15 if dtype is None else -dtype.scale)
+    with localcontext(prec=76):
+        numbers = [each.quantize(scale) for _ in range(200) for each in twins(DICE)]
+    who = numbers if dtype is None else pa.array(numbers, dtype)
+    data = (
+        [{"who": number, "cell": "a"} for number in numbers]
+        if dtype is None
+        else pa.table({"who": who, "cell": ["a"] * len(numbers)})
+    )
+    found = counting.count(data, column="cell", alphabet=["a"], person="who")
+    assert list(found) == [len(set(numbers)), 0]

@@ -339,6 +339,27 @@ def test_a_person_with_a_long_identifier_is_one_and_their_own(
             connection.exec_driver_sql("SET GLOBAL max_allowed_packet = 1 << 24")
 
 
+@pytest.mark.parametrize("stored_in", SETS)
+@pytest.mark.parametrize("kind", ["CHAR(9)", "VARCHAR(9)", "LONGTEXT"])
+def test_damaged_texts_and_impossible_days_name_nobody(
+    own: sa.Engine, kind: str, stored_in: str
+) -> None:
+    damaged = ["J\ufffdrg", "\ufffd", "a\ufffd" * 3, "\ufffd" + "x" * 8]
+    days = ["0000-00-00", "2024-00-00", "2024-01-00", "0000-01-01", "2024-01-31"]
+    with own.begin() as connection:
+        connection.exec_driver_sql("SET sql_mode = 'ALLOW_INVALID_DATES'")
+        connection.exec_driver_sql(
+            f"CREATE TABLE t (who {kind}, day DATE, c TEXT) CHARACTER SET {stored_in}"
+        )
+        rows = [(who, day, letter) for who in (*damaged, "Ann") for day in days for letter in "ab"]
+        for row in rows:
+            connection.exec_driver_sql("INSERT INTO t VALUES (%s, %s, %s)", row)
+        asked = {"table": "t", "column": "c", "alphabet": ["a", "b"]}
+        for person in ("who", "day"):
+            found = counting.count(connection, **asked, person=person)
+            assert (found.n, found[2]) == (2, 1), person  # nobody's, and one of a person
+
+
 def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
     asked = {"table": "t", "column": "c", "alphabet": ["a"]}
     with own.begin() as connection:

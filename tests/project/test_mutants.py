@@ -29,6 +29,8 @@ LETTERS_OF_DATA = "releases/test_letters_of_data.py"
 GUARDED = f"{LETTERS_OF_DATA}::test_nothing_of_a_protected_file_decides_how_it_is_refused"
 GUESSED = f"{LETTERS_OF_DATA}::test_no_first_record_of_data_without_a_header_is_told_by_guesses"
 CHARACTER_SETS = "counting/test_sqlalchemy.py::test_no_character_set_of_a_connection_changes_a_cell"
+SESSION_LIMITS = "counting/test_sqlalchemy.py::test_no_limit_of_a_session_leaves_a_record_out"
+RECEIPT_ROOM = "releases/test_receipt_room.py::test_a_receipt_that_a_ledger_might_not_take_is_refused_before_the_charge"
 DECIMAL_BITS = "counting/test_odd_cells.py::test_bits_that_are_no_decimal_of_the_type_are_other"
 LAW = "mechanisms/test_draw.py::test_the_law_of_the_draw_is_the_pmf"
 EACH = "mechanisms/test_draw.py::test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes"
@@ -476,7 +478,7 @@ MUTANTS = {
         "pick_each", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),
     "text is cut at the longest letter": (
-        "_longest", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
+        "arrow._longest", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
     ),
     "a letter's own gift moves its level": (
         "Levels.__call__", "rise, base = self._others(own, segment)", "rise, base = segment.rise, segment.base", STEPS,
@@ -752,7 +754,7 @@ MUTANTS = {
         "SampleRequest.sampler_for", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
-        "Protection.__post_init__", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+        "Protection.__post_init__", 'one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))', "self.neighbours", RELATION,
     ),
     "1 and True share a place": (
         "_Places.of", "kinds_of(cells) <= {id(str), id(type(None))}", "not kinds_of(cells) & {id(list), id(dict)}", TYPES,
@@ -1181,7 +1183,13 @@ MUTANTS = {
         "in_range", "if found is None:", "if found:", DECIMAL_BITS,
     ),
     "identifiers come in the connection's character set": (
-        "sqlalchemy.StreamedTable._cell", "text = _MARIADB_IDENTIFIER if is_key", "text = form if is_key", CHARACTER_SETS,
+        "_mariadb_cell", "(*forms, _MARIADB_BYTES)", "(() if is_key else (*forms, _MARIADB_BYTES))", CHARACTER_SETS,
+    ),
+    "a session leaves records out": (
+        "sqlalchemy.StreamedTable.query", "{_MARIADB_ALL * self.is_mariadb}", "", SESSION_LIMITS,
+    ),
+    "a receipt that no ledger takes is charged": (
+        "_require_room", 'room > TERMS["receipt_max"]', "room < 0", RECEIPT_ROOM,
     ),
     "the page listens to the network": (
         "server.serve", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

@@ -27,8 +27,10 @@ from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
+from dproo.counting.sql.people import REPLACED
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
+from dproo.schema.cell import BEYOND
 
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
@@ -46,7 +48,11 @@ _MARIADB_CELLS = {
 _MARIADB_BYTES = "CAST({} AS BINARY)"
 _MARIADB_TEXT = "CONVERT({} USING utf8mb4)"
 # No bytes are longer than a packet: a longer text would be missing. No short one has 65.
-_MARIADB_IDENTIFIER = "CASE WHEN LENGTH({}) > 64 THEN CONCAT('#', SHA2({}, 256)) ELSE {} END"
+# One with a character that replaces what was no text names nobody, and is that character alone.
+_MARIADB_IDENTIFIER = (
+    "CASE WHEN {} LIKE _utf8mb4 X'25EFBFBD25' COLLATE utf8mb4_bin THEN X'EFBFBD'"
+    " WHEN LENGTH({}) > 64 THEN CONCAT('#', SHA2({}, 256)) ELSE CAST({} AS BINARY) END"
+)
 _MARIADB_PADDED = "RTRIM({})"  # by characters, which take several bytes in some sets
 _MARIADB_READERS: dict[str, Callable[[str], Any]] = {
     sql.INTEGER: int,
@@ -293,11 +299,11 @@ def _of_bytes(cell: Any, column: Column, *, is_key: bool) -> Any:
     if not isinstance(cell, bytes | bytearray):
         return cell
     if column.kind == sql.TEXT and is_key:
-        return cell.decode("latin-1")
+        return REPLACED if cell == REPLACED.encode() else cell.decode("latin-1")
     text = repaired(bytes(cell))
     if column.kind == sql.TEXT:
         return text.rstrip(" ") if column.type_name in _PADDED else text
     try:
         return _MARIADB_READERS[str(column.kind)](text)
     except (ArithmeticError, ValueError):  # a day such as 0000-00-00
-        return text
+        return BEYOND

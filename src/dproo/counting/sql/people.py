@@ -8,7 +8,7 @@ needs.
 | identifier | whose record it is |
 |---|---|
 | text, integer, boolean, date | the person with this canonical text, to the last character |
-| number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
+| number | the person whose number is printed alike: 7, 7.0 and the text ``7`` are one, 7.5 not |
 | bytes, list, tuple, set, mapping or array in Python | the person with equal content |
 | null, NaN, empty text | nobody's, unless each is declared to be a different person's |
 | in an unreadable line; with U+FFFD in it; a list or object in JSON | nobody's |
@@ -184,8 +184,9 @@ def _decimal(number: Decimal) -> str | None:
         return None
     if number == number.to_integral_value():
         return _integer(int(number))
-    if Decimal(float(number)) == number:
-        return repr(float(number))
+    as_float = repr(float(number))
+    if Decimal(float(number)) == Decimal(as_float) == number:  # else it is another decimal's text
+        return as_float
     return format(number, "f").rstrip("0")
 
 
