@@ -15,7 +15,9 @@ from support.stores import copy_of, emptied, future, put_back, unguarded
 
 from dproo import errors
 from dproo.cli.commands import run
+from dproo.counting.sources.postgresql import session
 from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
+from dproo.ledger.stores import postgresql
 from dproo.ledger.stores.postgresql import PostgresqlStore
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -358,3 +360,58 @@ def test_a_failing_server_is_one_sentence(
     assert SECRET not in str(refused.value)
     assert refused.value.__cause__ is None
     assert ledger.verify().events == 1
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_not_lost_with_the_connection(
+    book: Ledger, kind: type[BaseException]
+) -> None:
+    """A driver that is interrupted may find its connection gone, and say only that."""
+
+    class Losing:
+        def execute(self, _: str) -> None:
+            try:
+                raise kind
+            finally:
+                raise psycopg.OperationalError("the connection is lost")
+
+        def close(self) -> None:
+            pass
+
+    before = len(book.export())
+    (kept,) = book._store._idle.values()
+    for connection in kept:
+        connection.close()
+    kept[:] = [Losing()]
+    with pytest.raises(kind):
+        book.reserve("patients", epsilon="0.1", **REPLACE)
+    assert len(book.export()) == before
+
+
+def test_a_record_waits_for_a_server_that_is_away(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The charge is made and the release drawn: a server that restarts must not cost them."""
+    entry = book.reserve("patients", epsilon="0.1", **REPLACE)
+    (kept,) = book._store._idle.values()
+    for connection in kept:
+        connection.close()
+    refusals = iter([True] * 3)
+
+    def connect(*arguments: Any, **options: Any) -> Any:
+        if next(refusals, False):
+            raise ValueError("nobody answers.")
+        return session.connect(*arguments, **options)
+
+    monkeypatch.setattr(postgresql, "connect", connect)
+    assert book.record(entry, {"values": ["a"]})["values"] == ["a"]
+    assert next(refusals, None) is None
+    impatient = Ledger(book.path, timeout=0)
+    other = impatient.reserve("patients", epsilon="0.1", **REPLACE)
+    monkeypatch.setattr(PostgresqlStore, "_connection", _unreachable)
+    with pytest.raises(errors.UnreachableLedgerError):
+        impatient.record(other, {})
+
+
+def _unreachable(_: PostgresqlStore) -> None:
+    raise errors.UnreachableLedgerError("nobody answers.")

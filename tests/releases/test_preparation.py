@@ -3,9 +3,11 @@
 import gzip
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -23,6 +25,7 @@ import dproo
 from dproo import counting
 from dproo.counting import boundary
 from dproo.errors import UnpreparedError
+from dproo.ledger.account import BudgetTally
 from dproo.releases.value import SampleRequest
 
 WATCHER = Path(__file__).parent.parent / "support" / "after_charge.py"
@@ -144,6 +147,23 @@ def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
     recorded = charges(folder)
     assert len(recorded) == released + stopped
     assert released <= sum(recorded)
+
+
+def test_an_interrupt_before_the_charge_itself_leaves_it_out(ledger, monkeypatch):
+    """While the ledger is read to charge it, nothing has been charged: nothing is."""
+    require_basis = BudgetTally.require_basis
+
+    def interrupted(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        return require_basis(*arguments)
+
+    monkeypatch.setattr(BudgetTally, "require_basis", interrupted)
+    data = dproo.open(["a", "b"] * 9, ledger=ledger, dataset="patients")
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        data.value(None, ["a", "b"], epsilon="0.5")
+    assert str(stopped.value) == ""
+    assert ledger.show()[0].lines == ()
 
 
 @pytest.mark.parametrize("name", ["duckdb", "psycopg", "pyreadstat", "zstandard"])

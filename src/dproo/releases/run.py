@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any, TypeVar
 
 from dproo import __version__, counting
@@ -289,11 +290,15 @@ def _require_room(room: int) -> None:
 def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Release:
     """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
     request, charge = prepared.request, prepared.charge
+    stopped = Event()
+    awaited = book.limited(
+        book.limits, is_awaited=lambda: book.is_awaited() and not stopped.is_set()
+    )
 
     def reserve() -> Entry:
         fate.sentence = MAY_STAND
         try:
-            entry = book.reserve(
+            entry = awaited.reserve(
                 str(charge.dataset),
                 epsilon=request.cost,
                 delta=request.delta,
@@ -308,8 +313,9 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Releas
         fate.sentence = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
         return entry
 
-    # In a thread of their own, so that an interrupt finds them done or not begun.
-    entry = apart(reserve, stop=_nothing)
+    # In a thread of their own, so that an interrupt finds them done or not begun. What comes
+    # before the charge itself is given up.
+    entry = apart(reserve, stop=stopped.set)
     _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
     drawn = prepared.run()
     stays = fate.sentence

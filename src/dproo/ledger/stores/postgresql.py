@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import time
 import weakref
 from collections import defaultdict
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import interrupt_in
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import connect
 from dproo.errors import (
@@ -246,10 +248,12 @@ class PostgresqlStore:
         meanwhile.
         """
         connection = failure = None
+        handled = sys.exception()
         try:
             connection = self._connection()
             yield self._begun(connection, begin)
         except postgresql_url.driver().Error as error:
+            _pass_on_interrupt(error, handled)
             failure = self._failure(error, connection)
         finally:
             if connection is not None:
@@ -276,13 +280,14 @@ class PostgresqlStore:
 
     def _connection(self) -> Any:
         """Return an idle connection that still answers, or a new one."""
-        mine = self._idle[os.getpid()]
+        mine, handled = self._idle[os.getpid()], sys.exception()
         with suppress(IndexError):  # another thread may have taken the last one
             while kept := mine.pop():
                 try:
                     kept.execute("SELECT 1")
-                except postgresql_url.driver().Error:
+                except postgresql_url.driver().Error as error:
                     kept.close()
+                    _pass_on_interrupt(error, handled)
                 else:
                     return kept
         try:
@@ -479,3 +484,10 @@ def _require_ledger(connection: Any, database: Database) -> None:
         )
     (version,) = execute("SELECT format FROM dproo.head").fetchone()
     require_version(version, database)
+
+
+def _pass_on_interrupt(error: BaseException, handled: BaseException | None) -> None:
+    """Raise the interrupt that a driver's error hides: the connection was lost in its wake."""
+    interrupt = interrupt_in(error, but=handled)
+    if interrupt is not None:
+        raise interrupt from None

@@ -12,9 +12,11 @@ const SECOND = 1000;
 /** Connect review and confirmation; `refused` is told what is wrong with the choices of `order`. */
 export function reviewOf({ order, refused, foresee, done }) {
   let nonce = null;
+  let reviews = 0; // an answer to an earlier one is not shown
 
   function withdraw() {
     nonce = null;
+    reviews += 1;
     find("confirm").hidden = true;
   }
 
@@ -43,13 +45,14 @@ export function reviewOf({ order, refused, foresee, done }) {
 
   async function review({ again = false } = {}) {
     withdraw();
+    const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
-      show({ ...shown, plan });
+      if (mine === reviews) show({ ...shown, plan });
     } catch (error) {
-      refused(error);
+      if (mine === reviews) refused(error);
     }
   }
 
