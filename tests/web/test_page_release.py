@@ -469,6 +469,29 @@ def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
         assert page.inner_text("#value") in {"I50", "J18", "S72", "other"}
 
 
+def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, steward):
+    held = []
+
+    def hold_the_first(route):
+        held.append(route)
+        if len(held) > 1:
+            route.continue_()
+
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#epsilon", "0.5")
+        page.route("**/api/order", hold_the_first)
+        with page.expect_request("**/api/order"):
+            page.click("#review")
+        page.fill("#epsilon", "0.25")  # the answer is still under way
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        with page.expect_response("**/api/order"):
+            held[0].continue_()
+        page.wait_for_function("new Promise((then) => setTimeout(() => then(true)))")
+        assert "0.25" in page.inner_text("#cost")
+
+
 def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):
     with visit(browser, steward, "release", refusals=1) as page:
         page.check("[data-source=database]")
