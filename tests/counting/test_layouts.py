@@ -26,6 +26,8 @@ from dproo.counting.layout import Layout
 from dproo.counting.sources.text.cleaning import array_lines
 from dproo.counting.sources.text.files import plain_blocks
 
+pytestmark = pytest.mark.one_of(2)
+
 ITEMS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

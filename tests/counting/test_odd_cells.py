@@ -30,6 +30,8 @@ from dproo.counting.sql.people import NOBODY, person_of
 from dproo.schema.axis import OpenText
 from dproo.schema.reading import Reading
 
+pytestmark = pytest.mark.one_of(2)
+
 OPEN = Alphabet(axes=(OpenText(),))
 DAYS = Alphabet.of(["2024-01-01", "2024-01-02"]).read_as("date")
 

@@ -23,6 +23,8 @@ from support.releasing import check, sample
 
 from dproo import ReleaseError, counting, draft_codebook
 
+pytestmark = pytest.mark.one_of(2)
+
 DATABASES = "sqlite", "mariadb", "postgresql"
 
 

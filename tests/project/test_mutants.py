@@ -286,7 +286,7 @@ TABLE_PERSON = (
 
 MUTANTS = {
     "table: records are counted before the charge": (
-        "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
+        "run._charged", "    entry = apart(reserve, stop=stopped.set)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=stopped.set)\n", TABLE_ORDER,
     ),
     "table: a family is missing from the cost": (
         "request.certified", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
@@ -700,7 +700,7 @@ MUTANTS = {
         "log_float_upper", "nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
+        "run._charged", "    entry = apart(reserve, stop=stopped.set)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=stopped.set)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
         "run._charged", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt.as_dict()", UNSHOWN,

@@ -11,6 +11,8 @@ import pytest
 from support.draws import some
 from support.pages import FIRST, ROOT, follow
 
+pytestmark = pytest.mark.one_of(2)
+
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 
 

@@ -25,6 +25,8 @@ from dproo.ledger import (
 )
 from dproo.schema.axis import Bins
 
+pytestmark = pytest.mark.one_of(3)
+
 
 class Unwritable:
     """It refuses to be written."""

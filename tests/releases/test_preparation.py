@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
+import threading
 import zipfile
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from dproo import counting
 from dproo.counting import boundary
 from dproo.errors import UnpreparedError
 from dproo.ledger.account import BudgetTally
+from dproo.releases import run as releasing
 from dproo.releases.value import SampleRequest
 
 WATCHER = Path(__file__).parent.parent / "support" / "after_charge.py"
@@ -151,18 +152,19 @@ def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
 
 def test_an_interrupt_before_the_charge_itself_leaves_it_out(ledger, monkeypatch):
     """While the ledger is read to charge it, nothing has been charged: nothing is."""
-    require_basis = BudgetTally.require_basis
+    require_basis, stopped = BudgetTally.require_basis, threading.Event()
 
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)
+        stopped.wait()
         return require_basis(*arguments)
 
     monkeypatch.setattr(BudgetTally, "require_basis", interrupted)
+    monkeypatch.setattr(releasing, "Event", lambda: stopped)
     data = dproo.open(["a", "b"] * 9, ledger=ledger, dataset="patients")
-    with pytest.raises(KeyboardInterrupt) as stopped:
+    with pytest.raises(KeyboardInterrupt) as end:
         data.value(None, ["a", "b"], epsilon="0.5")
-    assert str(stopped.value) == ""
+    assert str(end.value) == ""
     assert ledger.show()[0].lines == ()
 
 

@@ -31,6 +31,8 @@ from dproo.web.answering import ROOMS
 from dproo.web.folder import FIELDS, Folder, NamedData
 from dproo.web.gate import Nonces
 
+pytestmark = pytest.mark.one_of(3)
+
 IN_OPEN = 0x20
 
 
