@@ -119,7 +119,7 @@ TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_differen
 UNLOOKED = "releases/test_release.py::test_auto_looks_at_no_number_that_is_private"
 UNTOLD = "releases/test_assurance.py::test_several_and_people_have_their_own_sentence"
 BLOCKS = "releases/test_block_accuracy.py::test_a_receipt_says_what_enumeration_finds"
-BINOMIAL = "releases/test_block_accuracy.py::test_the_mean_over_blocks_is_that_of_the_binomial_law"
+IN_BLOCKS = "releases/test_block_accuracy.py::test_the_mean_over_blocks_is_that_of_the_binomial_law"
 BEST = "mechanisms/test_registry.py::test_auto_is_never_worse_than_another_sampler"
 NOBODY = "cli/test_reporting.py::test_what_may_be_published_names_no_folder_and_nobody"
 DEALT = "core/test_partition_dealing.py::test_dealt_records_have_the_law_of_a_random_partition"
@@ -721,7 +721,7 @@ MUTANTS = {
         "Mechanism.worst_alpha_of_each", "mean_in_block(self.worst_alpha_among, records, draws)", "self.worst_alpha_among(records // draws)", BLOCKS,
     ),
     "a block without records is forgotten": (
-        "partition.mean_in_block", "[0, *range(max(1, first),", "[*range(max(1, first),", BINOMIAL,
+        "partition.mean_in_block", "[0, *range(max(1, first),", "[*range(max(1, first),", IN_BLOCKS,
     ),
     "the operator stands in the receipt": (
         "run._receipt", "charge.stated[name]", "charge.operator", NOBODY,
