@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -21,13 +20,7 @@ from dproo.core.numbers import (
     delta_charge_of,
     rational,
 )
-from dproo.errors import (
-    ApprovalNeeded,
-    LedgerError,
-    NotRecordedError,
-    UnknownEntryError,
-    UnreachableLedgerError,
-)
+from dproo.errors import ApprovalNeeded, LedgerError, NotRecordedError, UnknownEntryError
 from dproo.ledger.account import (
     Account,
     ApprovalRequest,
@@ -67,8 +60,6 @@ from dproo.mechanisms import Relation
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
 ROOM = 1 << 16
 """Bytes of disk that a charge in a file sets aside for its record."""
-
-_PAUSE = 0.05  # seconds between attempts to reach a server
 
 Result = TypeVar("Result")
 
@@ -427,20 +418,9 @@ class Ledger:
             session.memory.require_writable()
             return action(session), session.memory.news(session)
 
-        result, news = self._written(remembered, is_owed=not needs_room)
+        result, news = self._store.write(remembered, is_patient=not needs_room)
         tell(news, timeout=self.timeout)
         return result
-
-    def _written(self, action: Callable[[LedgerSession], Result], *, is_owed: bool) -> Result:
-        """Write to the store; for what a charge is owed, wait until the server is back."""
-        end = time.monotonic() + self.timeout
-        while True:
-            try:
-                return self._store.write(action)
-            except UnreachableLedgerError:
-                if not is_owed or time.monotonic() > end:
-                    raise
-            time.sleep(_PAUSE)
 
 
 def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[str, Any]) -> Draft:

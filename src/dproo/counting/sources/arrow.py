@@ -225,17 +225,16 @@ class Engine:
 
     _opened: ExitStack = field(default_factory=ExitStack, repr=False)
     _running: duckdb.DuckDBPyConnection | None = None
-    _made_for: tuple[Asked, bool] | None = None
+    _asked: Asked | None = None
+    _is_bounded: bool = False
 
     def ready(self, asked: Asked, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
         """Return the running engine if it has these letters and this memory, else a new one."""
-        is_suitable = self._made_for is not None and (
-            self._made_for[0] is asked and self._made_for[1] == is_bounded
-        )
+        is_suitable = self._asked is asked and self._is_bounded == is_bounded
         if self._running is None or not is_suitable:
             self.close()
             self._running = self._opened.enter_context(engine_for([], is_bounded=is_bounded))
-            self._made_for = asked, is_bounded
+            self._asked, self._is_bounded = asked, is_bounded
             write_letters(self._running, asked)
         return self._running
 
@@ -265,8 +264,6 @@ def count_batches(
         if not is_grouped or asked.person is not None:
             raise
         return _counted(batches(), engine, kinds=kinds, asked=asked, is_grouped=False)
-    finally:
-        engine.close()
 
 
 def _is_grouped(kinds: Sequence[str], asked: Asked, *, is_once: bool) -> bool:

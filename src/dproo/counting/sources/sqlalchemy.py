@@ -47,8 +47,8 @@ _MARIADB_CELLS = {
 # letters and as stored for identifiers; of anything else, as it is printed.
 _MARIADB_BYTES = "CAST({} AS BINARY)"
 _MARIADB_TEXT = "CONVERT({} USING utf8mb4)"
-# No bytes are longer than a packet: a longer text would be missing. No short one has 65.
-# One with a character that replaces what was no text names nobody, and is that character alone.
+# What is longer than a packet is sent as NULL, so a long identifier is sent as its hash, which is
+# longer than every short one. One with U+FFFD in it names nobody: only that character is sent.
 _MARIADB_IDENTIFIER = (
     "CASE WHEN {} LIKE _utf8mb4 X'25EFBFBD25' COLLATE utf8mb4_bin THEN X'EFBFBD'"
     " WHEN LENGTH({}) > 64 THEN CONCAT('#', SHA2({}, 256)) ELSE CAST({} AS BINARY) END"

@@ -213,11 +213,17 @@ class PostgresqlStore:
         except LostError:
             raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
 
-    def write(self, action: Callable[[PostgresqlSession], Result]) -> Result:
+    def write(
+        self, action: Callable[[PostgresqlSession], Result], *, is_patient: bool = False
+    ) -> Result:
         """Run an action, and commit.
 
         If the connection is lost, a new one is made and the action runs again: an event that was
         committed although the result was lost is found by its id.
+
+        Args:
+            action: what to write.
+            is_patient: whether to wait for a server that is away from the first.
         """
         is_again = is_sent = False
         end = None
@@ -232,7 +238,7 @@ class PostgresqlStore:
                     session.execute("COMMIT")
                     return result
             except (LostError, UnreachableLedgerError) as error:
-                if isinstance(error, UnreachableLedgerError) and not is_again:
+                if isinstance(error, UnreachableLedgerError) and not (is_again or is_patient):
                     raise
                 is_again = True
                 end = end or time.monotonic() + self.timeout

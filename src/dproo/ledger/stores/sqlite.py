@@ -262,8 +262,11 @@ class SqliteStore:
             if session.checked is not None:
                 self._known[self._stamp()] = session.checked
 
-    def write(self, action: Callable[[SqliteSession], Result]) -> Result:
+    def write(
+        self, action: Callable[[SqliteSession], Result], *, is_patient: bool = False
+    ) -> Result:
         """Run an action under SQLite's write lock, and commit."""
+        del is_patient  # a file is never away for a while
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             session = self._session(connection)
