@@ -27,6 +27,7 @@ def test_each_failure_has_its_own_sentence(
     server: psycopg.Connection[Any], postgresql: str
 ) -> None:
     server.execute("CREATE ROLE weak LOGIN")
+    server.execute(f"CREATE TABLE {'x' * 63} (code text)")  # what a longer name is cut to
     weak = role_of(postgresql, "weak")
     closed = psycopg.connect(postgresql)
     closed.close()
@@ -41,6 +42,7 @@ def test_each_failure_has_its_own_sentence(
         "no setting": refused(postgresql + "&sslmode=wrong"),
         "no schema": refused(postgresql, "nothing.visits"),
         "no table": refused(postgresql, "ward.nothing"),
+        "a longer name": refused(postgresql, f"ward.{'x' * 64}"),
         "off the path": refused(postgresql, "visits"),
         "no column": refused(postgresql, column="nothing"),
         "no right to the schema": refused(weak),
@@ -64,6 +66,7 @@ def test_each_failure_has_its_own_sentence(
         "no setting": "data must be a URL with settings that psycopg knows",
         "no schema": "table must be in a schema of the database, got ('nothing', 'visits').",
         "no table": "table must be a table or view of the database, got ('ward', 'nothing').",
+        "a longer name": "table must be a table or view of the database, got ('ward', 'xxx",
         "off the path": "table must be a table or view of the database, got ('visits',). Outside",
         "no column": "column must be a column of the data, got 'nothing'.",
         "no right to the table": "the role may not read the table. Grant it SELECT",

@@ -279,6 +279,21 @@ def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_databas
     assert kim.released(entry.number)["values"] == ["flu"]
 
 
+def test_who_may_record_nothing_is_charged_nothing(book: Ledger, people: Any) -> None:
+    before = book.budget("patients")
+    change = "{} EXECUTE ON FUNCTION dproo.record {} dproo_spender"
+    owner = people("dproo")
+    owner.execute(change.format("REVOKE", "FROM"))
+    owner.commit()
+    try:
+        with pytest.raises(errors.RoleError):
+            book.reserve("patients", epsilon="0.25", **REPLACE)
+    finally:
+        owner.execute(change.format("GRANT", "TO"))
+        owner.commit()
+    assert book.budget("patients") == before
+
+
 def test_any_numbers_are_charged_as_python_would(ledger: Ledger, people: Any) -> None:
     """The arithmetic of the function, by hand-made fractions of every size."""
     from fractions import Fraction  # noqa: PLC0415 - here only

@@ -492,6 +492,42 @@ def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, stewar
         assert "0.25" in page.inner_text("#cost")
 
 
+def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
+    held = []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.click("#review")
+        page.route("**/api/release", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/release"):
+            page.click("#go")
+        page.evaluate(DROP, [json.dumps(BOOK), "two  blanks.csv"])
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_selector("#in-sight:visible")
+        for step in ("data", "columns", "privacy"):
+            assert page.locator(f"#step-{step}").get_attribute("inert") is not None
+        assert page.is_visible("#stop")
+        held[0].continue_()
+        page.wait_for_selector("#result:visible")
+        assert "admissions.csv" in page.inner_text("#facts")
+        assert page.locator("[inert]").count() == 0
+
+
+def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, steward):
+    name = str(steward.folder / "admissions.csv")
+    running = {"running": {name: "2026-01-01T00:00:00Z"}}
+    with visit(browser, steward, "release") as page:
+        page.route("**/api/running", lambda route: route.fulfill(json=running))
+        with page.expect_response("**/api/ledger"):
+            begin(page)
+        page.wait_for_selector("#in-sight:visible")
+        left = page.inner_text("#in-sight")
+        Ledger(steward.ledger).reserve(name, epsilon="0.5", neighbours="replace")
+        page.unroute("**/api/running")
+        page.wait_for_function(
+            "(left) => document.querySelector('#in-sight').innerText !== left", arg=left
+        )
+
+
 def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):
     with visit(browser, steward, "release", refusals=1) as page:
         page.check("[data-source=database]")

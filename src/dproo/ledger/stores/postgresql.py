@@ -76,6 +76,7 @@ _SUMS = (
     "SELECT left(at, 10), role, kind, sum(nano), sum(atto) FROM event WHERE dataset = ?"
     " AND kind IN ('reserved', 'restored') GROUP BY 1, 2, 3"
 )
+_MAY_RECORD = "SELECT has_function_privilege('dproo.record(bigint, text, text)', 'EXECUTE')"
 _PAUSE = 0.05  # seconds between attempts to reach a restarting server
 _LOST = "lost the connection. Nothing was charged; try again."
 
@@ -143,6 +144,7 @@ class PostgresqlSession(LedgerSession):
             return sent
         if draft.kind == RESERVED:
             self.declared(draft.dataset)  # suggests a similar name if it has no budget
+            self._require_recording()
         if draft.kind == DECLARED:
             self.require_free(draft.dataset)
         function, arguments = _call(draft)
@@ -156,6 +158,12 @@ class PostgresqlSession(LedgerSession):
             raise
         self._require_asked(event, draft)
         return event
+
+    def _require_recording(self) -> None:
+        """Raise where a charge could be made, but no release be kept."""
+        if self.execute(_MAY_RECORD).fetchone() != (True,):
+            kind, sentence = _SENTENCES["42501"]
+            raise kind(f"the ledger {self.address} {sentence}")
 
     def _require_asked(self, event: Event, draft: Draft) -> None:
         """Raise unless the event is the requested one, and continues the chain."""

@@ -11,7 +11,8 @@ const RELATIONS = {
 
 /** Return every budget, and since when it is being released from, if it is. */
 export async function accounts() {
-  const [{ running }, { datasets }] = await Promise.all([ask("running"), ask("ledger")]);
+  const { running } = await ask("running"); // first: what has ended by then is in the ledger
+  const { datasets } = await ask("ledger");
   return datasets.map((account) => ({ ...account, since: running[account.dataset] }));
 }
 

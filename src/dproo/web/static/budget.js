@@ -7,23 +7,35 @@ import { meant } from "./fields.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { dataOf } from "./source.js";
 
+const SECOND = 1000;
+
 /** Keep the budget of the data in sight; `changed` is called with it whenever it may differ. */
 export function budgetOf({ changed, declared }) {
   const form = find("budget-form");
   let nonce = null; // of the budget that the sentence states
   let stated = "";
   let isOpen = false;
+  let waiting; // for a release that runs in another tab, or since before a reload
 
   async function look() {
+    clearTimeout(waiting);
     if (!isOpen) return;
     try {
       const found = (await accounts()).find(({ dataset }) => dataset === text("dataset"));
       showInSight(find("in-sight"), found);
       changed(found);
+      if (found?.since) waiting = setTimeout(lookAfter, SECOND);
     } catch (error) {
       notice(find("budget-refused"), error.message);
       changed();
     }
+  }
+
+  /** Look again as soon as nothing is released from the data any more. */
+  async function lookAfter() {
+    const { running } = await ask("running").catch(() => ({ running: {} }));
+    if (running[text("dataset")]) waiting = setTimeout(lookAfter, SECOND);
+    else look();
   }
 
   const written = () => ({

@@ -214,7 +214,7 @@ function refused(error) {
 
 /** Take a file that was dropped anywhere: a code book, or a file of the folder. */
 function take(file) {
-  if (!file) return;
+  if (!file || find("step-data").inert) return; // a release is running
   const isBook = /\.json$/i.test(file.name);
   if (isBook && isLooked) builder.open(file);
   else if (!choose(file.name)) {

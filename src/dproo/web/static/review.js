@@ -15,6 +15,7 @@ export function reviewOf({ order, refused, foresee, done }) {
   let reviews = 0; // an answer to an earlier one is not shown
 
   function withdraw() {
+    if (!find("working").hidden) return; // what was confirmed stays in sight
     nonce = null;
     reviews += 1;
     find("confirm").hidden = true;
@@ -40,6 +41,7 @@ export function reviewOf({ order, refused, foresee, done }) {
 
   function work(isWorking) {
     find("working").hidden = !isWorking;
+    for (const step of document.querySelectorAll(".step:not(#confirm)")) step.inert = isWorking;
     find("go").disabled = find("back").disabled = isWorking;
   }
 
@@ -85,6 +87,7 @@ export function reviewOf({ order, refused, foresee, done }) {
       find("result-title").focus();
       find("result").scrollIntoView({ block: "nearest" });
     } catch (error) {
+      work(false); // a field that is told of can have the focus then
       refused(error);
     } finally {
       clearInterval(clock);

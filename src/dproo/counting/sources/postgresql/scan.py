@@ -224,7 +224,7 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
     """Return the full name of a table or view."""
     cursor.execute(_RELATION, [oid])
     rows = cursor.fetchall()
-    if rows:
+    if rows and rows[0][-len(parts) :] == parts:  # a longer name than there can be is cut
         return sql.table_name(rows[0])
     if len(parts) > 1:
         cursor.execute("SELECT FROM pg_namespace WHERE nspname = %s", [parts[0]])

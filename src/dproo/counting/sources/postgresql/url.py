@@ -6,6 +6,7 @@ object of this package repeats it.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from types import ModuleType
@@ -19,6 +20,7 @@ CONNECT_TIMEOUT = 10
 
 _LOOKS_LIKE_ONE = re.compile(r"\s*(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:", re.IGNORECASE)
 _PORT = "5432"
+_SILENT = logging.NullHandler()
 
 
 def is_url(data: object) -> bool:
@@ -27,7 +29,8 @@ def is_url(data: object) -> bool:
 
 
 def driver() -> ModuleType:
-    """Return psycopg."""
+    """Return psycopg, which keeps its log to itself unless the application asks for it."""
+    logging.getLogger("psycopg").addHandler(_SILENT)
     return load("psycopg", extra="postgresql")
 
 
