@@ -23,6 +23,7 @@ from support.draws import SOAK
 from support.releasing import sample
 
 from dproo import ReleaseError, counting
+from dproo.counting.boundary import apart
 from dproo.counting.sources import descriptors
 
 THREADS, RELEASES = 16, 50 if SOAK else 2
@@ -164,6 +165,25 @@ def test_a_reader_that_gives_up_frees_the_writer() -> None:
     with pytest.raises(KeyError), pipe.filled(iter([b"x" * descriptors.BLOCK] * 1000)):
         raise KeyError
     assert not [thread for thread in threading.enumerate() if thread.name == "dproo-pipe"]
+
+
+def test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same() -> None:
+    """One that strikes just before a wait sets a flag, and the wait goes on."""
+    stopped, ends = threading.Event(), []
+
+    def action() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        stopped.wait(0.5)  # by then the main thread waits
+        os.kill(os.getpid(), signal.SIGINT)  # for this thread: the main one blocks it
+        ends.append(stopped.wait(60))
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            apart(action, stop=stopped.set)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert ends == [True]
 
 
 def test_more_files_than_may_be_open_are_refused(tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
     thread = Thread(target=work, name="dproo-engine", daemon=True)
     try:
         thread.start()
-        is_over.wait()
+        while not is_over.wait(_AGAIN):
+            pass  # a signal that strikes just before a wait does not end it
     except BaseException:
         if thread.ident is not None:
             _wait_for(is_over, stop)
