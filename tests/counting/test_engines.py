@@ -294,16 +294,16 @@ def test_more_different_cells_than_memory_holds_are_counted_one_by_one(
         " FROM range(1000000) AS r(i)"
     ).write_parquet(str(path))
     scans: list[bool] = []
-    scan = file_scan._scan
+    scan = file_scan._counted
 
     def spy(*arguments: Any, is_grouped: bool, **options: Any) -> Any:
         scans.append(is_grouped)
         return scan(*arguments, is_grouped=is_grouped, **options)
 
-    monkeypatch.setattr(file_scan, "_scan", spy)
+    monkeypatch.setattr(file_scan, "_counted", spy)
     monkeypatch.setattr(duckdb_dialect, "MEMORY", "64MB")
     assert list(counting.count(path, alphabet=["x"], column="a")) == [100_000, 900_000]
-    assert scans == [True, False]
+    assert scans == [True, True, False]  # rehearsed, given up, and one by one
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
@@ -408,15 +408,15 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
     found = files.open_files(
         descriptors.find_files(tmp_path / "x.parquet"), columns=["a"], table=None
     )
-    ((_, engine),) = found.started
+    engine = found.engine.start()
     for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
         with pytest.raises(duckdb.Error):
             engine.execute(query)
     asked = Asked(alphabets=(Alphabet.of(["x"]),), columns=("a",))
     for _ in range(2):  # by the engine that was kept, and by another
-        (tally,) = file_scan.count_files(found, asked, [])
+        (tally,) = file_scan.count_files(found, asked)
         assert list(tally.counts()) == [2, 1]
-        assert not found.started
+        assert found.engine.start(found.names) is not engine
     with pytest.raises(duckdb.ConnectionException):
         engine.execute("SELECT 1")
     assert not list(temporary.iterdir())

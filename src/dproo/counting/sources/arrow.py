@@ -8,8 +8,6 @@ form depends on the types alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from hashlib import sha256
@@ -19,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, load
-from dproo.counting.sources.file_scan import counted_relation, write_letters
+from dproo.counting.sources.file_scan import counted_relation
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import ROOM, engine_for
+from dproo.counting.sql.duckdb import ROOM, Engine
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 from dproo.schema.cell import BEYOND
 
 if TYPE_CHECKING:
-    import duckdb
+    pass
 
 pa, pc, t = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("pyarrow.types")
 
@@ -219,36 +217,6 @@ def _values(part: Any) -> Iterator[Any]:
 # Counting
 
 
-@dataclass
-class Engine:
-    """The DuckDB of one scan: the one that rehearsed counts, as starting another takes a while."""
-
-    _opened: ExitStack = field(default_factory=ExitStack, repr=False)
-    _running: duckdb.DuckDBPyConnection | None = None
-    _asked: Asked | None = None
-    _is_bounded: bool = False
-
-    def ready(self, asked: Asked, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
-        """Return the running engine if it has these letters and this memory, else a new one."""
-        is_suitable = self._asked is asked and self._is_bounded == is_bounded
-        if self._running is None or not is_suitable:
-            self.close()
-            self._running = self._opened.enter_context(engine_for([], is_bounded=is_bounded))
-            self._asked, self._is_bounded = asked, is_bounded
-            write_letters(self._running, asked)
-        return self._running
-
-    def stop(self) -> None:
-        """Interrupt it, from another thread."""
-        if (running := self._running) is not None:
-            running.interrupt()
-
-    def close(self) -> None:
-        """End it."""
-        self._running = None
-        self._opened.close()
-
-
 def count_batches(
     batches: Batches, *, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engine
 ) -> Sequence[Tally | Counts]:
@@ -318,9 +286,10 @@ def _counted(
         for part in zip(*map(plain, columns, longest), strict=True)
     )
     relation = sql.relation_of(schema.names, _SOURCE)
-    ready = engine.ready(asked, is_bounded=is_grouped and asked.person is None)
-    ready.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
-    return counted_relation(ready, relation, kinds, asked, is_grouped=is_grouped)
+    running = engine.start(is_bounded=is_grouped and asked.person is None)
+    engine.write_letters(asked)
+    running.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
+    return counted_relation(running, relation, kinds, asked, is_grouped=is_grouped)
 
 
 def _longest(axis: Axis) -> int:

@@ -11,7 +11,6 @@ import os
 import re
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
+from dproo.counting.sql.duckdb import DIALECT, ROOM
 from dproo.counting.sql.reading import literal
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
@@ -44,8 +43,6 @@ from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
 
 if TYPE_CHECKING:
     import duckdb
-
-    Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
 
 Feed = tuple[Pipe, Iterable[Iterator[bytes]]]
 """A pipe, and the texts sent through it one after another."""
@@ -73,14 +70,16 @@ def open_table(data: Any, asked: Asked) -> Table | None:
     try:
         refuse_own_letters(opened, found.header, asked.axes)
     except BaseException:
-        found.close()
+        found.engine.close()
         raise
     read = [column for column in found.columns if column.name in asked.read]
     if any(column.type_name == MILLISECONDS for column in read):
-        found.close()
+        found.engine.close()
         return None
     return Table(
-        columns=found.columns, plan=lambda _, asked: _planned(found, asked), close=found.close
+        columns=found.columns,
+        plan=lambda _, asked: _planned(found, asked),
+        close=found.engine.close,
     )
 
 
@@ -90,19 +89,13 @@ def _planned(found: Files, asked: Asked) -> Scan:
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
         )
-    running: Running = []
-
-    def stop() -> None:
-        for engine in running:
-            engine.interrupt()
-
     return Scan(
         engine="files",
         warnings=tuple(_doubts(found, asked)),
         notes=tuple(_notes(found, asked)),
         _asked=asked,
-        _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
-        _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
+        _read=lambda: apart(lambda: count_files(found, asked), stop=found.engine.stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(found, asked), stop=found.engine.stop),
     )
 
 
@@ -200,18 +193,18 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(files: Files, asked: Asked, running: Running) -> tuple[Tally | Counts, ...]:
+def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     With people, records are selected once and then counted batch by batch; without them, the
-    files are read for each batch. Another thread may interrupt the ``running`` engines.
+    files are read for each batch.
     """
     tell(files.reading(asked.passes))
     if asked.passes == 1:
-        return _count(files, asked, running)
+        return _count(files, asked)
     before = _state(files)
     found = asked.in_batches(
-        lambda batch: _count(files.reduced(batch.columns), batch.asked, running, is_grouped=False)
+        lambda batch: _count(files.reduced(batch.columns), batch.asked, is_grouped=False)
     )
     if _state(files) != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
@@ -224,16 +217,14 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
     return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
 
 
-def _count(
-    files: Files, asked: Asked, running: Running, *, is_grouped: bool = True
-) -> tuple[Tally | Counts, ...]:
+def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     is_piped = is_piped or files.is_once
     while True:
         try:
-            return _scan(files, asked, running, is_grouped=is_grouped, is_piped=is_piped)
+            return _counted(files, asked, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
             if not is_grouped or asked.person is not None:
                 raise
@@ -244,9 +235,11 @@ def _count(
             if is_piped or files.format != JSON:  # possible only for an unconverted file
                 raise
             is_piped = True
+        finally:
+            files.engine.close()  # another scan would find what this one has rejected
 
 
-def rehearse_files(files: Files, asked: Asked, running: Running) -> None:
+def rehearse_files(files: Files, asked: Asked) -> None:
     """Start the engine, write the letters and run the queries, all on no record.
 
     The engine is reused for the count, or for its first batch. Text is read through an empty
@@ -256,13 +249,7 @@ def rehearse_files(files: Files, asked: Asked, running: Running) -> None:
     if asked.passes > 1:
         batch = asked.batches[0]
         files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
-    with ExitStack() as stack:
-        engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
-        running[:] = [engine]
-        write_letters(engine, asked)
-        is_piped = bool(files.pipe)
-        _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
-        files.rehearsed.append((stack.pop_all(), engine))
+    _counted(files, asked, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
 
 
 def _is_read_as_it_is(file: TextFile) -> bool:
@@ -270,47 +257,18 @@ def _is_read_as_it_is(file: TextFile) -> bool:
     return file.is_plain and len(file.opened.start()) != 1
 
 
-def _scan(
-    files: Files, asked: Asked, running: Running, *, is_grouped: bool, is_piped: bool
-) -> tuple[Tally | Counts, ...]:
-    with ExitStack() as stack:
-        if files.rehearsed and not any(file.is_moved for file in files.opened):
-            held, engine = files.rehearsed.pop()
-            stack.push(held)
-            running[:] = [engine]
-        else:
-            # Counting people cannot be done in bounded memory; groups can be counted otherwise.
-            is_bounded = is_grouped and asked.person is None
-            engine = _engine(files, stack, is_bounded=is_bounded)
-            running[:] = [engine]
-            write_letters(engine, asked)
-        return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
-
-
-def _engine(files: Files, stack: ExitStack, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
-    """Return the engine that read the schema if it is suitable, else a new one."""
-    for kept in (files.rehearsed, files.started):
-        while kept:
-            held, engine = kept.pop()
-            stack.push(held)
-            # A sandboxed engine allows the path that a file had when the sandbox was closed.
-            if kept is files.started and is_bounded and not any(f.is_moved for f in files.opened):
-                return engine
-    return stack.enter_context(
-        engine_for(files.names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
-    )
-
-
 def _counted(
-    engine: duckdb.DuckDBPyConnection,
-    files: Files,
-    asked: Asked,
-    *,
-    is_grouped: bool,
-    is_piped: bool,
-    is_real: bool = True,
+    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool, is_real: bool = True
 ) -> tuple[Tally | Counts, ...]:
     """Count the records, or no record in a rehearsal."""
+    # A sandboxed engine allows the path that a file had when the sandbox was closed.
+    if any(file.is_moved for file in files.opened):
+        files.engine.close()
+    # Counting people cannot be done in bounded memory; groups can be counted otherwise.
+    is_bounded = is_grouped and asked.person is None
+    is_attached = files.format == DUCKDB
+    engine = files.engine.start(files.names, is_attached=is_attached, is_bounded=is_bounded)
+    files.engine.write_letters(asked)
     pipe = files.pipe if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
     relation = _relation(files, names, asked, is_piped=is_piped)
@@ -442,13 +400,6 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
         source = source.replace(LONGEST_LINE, str(longest))
         source = source.replace(FILES, ", ".join(map(literal, names)))
     return sql.relation_of(read, source)
-
-
-def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
-    """Write the lists of letters into the tables that the query uses."""
-    for place, listed in asked.letters.items():
-        table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
-        engine.execute(f"{table} AS letter", [listed])
 
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[bytes]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -35,13 +34,19 @@ from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range, shown_type
+from dproo.counting.sql.duckdb import (
+    Engine,
+    by_bytes,
+    duckdb_kind,
+    engine_for,
+    in_range,
+    shown_type,
+)
 from dproo.counting.sql.reading import literal
 
 if TYPE_CHECKING:
     import duckdb
 
-    Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
     Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
 SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
@@ -87,9 +92,7 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
-        started: the engine that read the schema, for the first scan to use and close: starting
-            another takes as long as counting some 10^7 records.
-        rehearsed: the engine that has run the queries on no record, with the letters written.
+        engine: what reads them; it has read the schema where a file has one.
     """
 
     format: str
@@ -101,16 +104,8 @@ class Files:
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
-    started: list[Started] = field(default_factory=list, compare=False, repr=False)
-    rehearsed: list[Started] = field(default_factory=list, compare=False, repr=False)
+    engine: Engine = field(default_factory=Engine, compare=False, repr=False)
     pipe: Pipe | None = field(default=None, compare=False, repr=False)
-
-    def close(self) -> None:
-        """Close the engines that no scan has used."""
-        for kept in (self.rehearsed, self.started):
-            while kept:
-                held, _ = kept.pop()
-                held.close()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -329,12 +324,12 @@ def _open_typed(
     if table is not None:
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
-    schemas, started = _schemas_of(opened, relation, is_attached=table is not None)
+    engine = Engine()
     try:
-        return _typed(opened, columns, table, relation, schemas, started)
+        schemas = _schemas_of(opened, relation, engine, is_attached=table is not None)
+        return _typed(opened, columns, table, relation, schemas, engine)
     except BaseException:
-        for held, _ in started:
-            held.close()
+        engine.close()
         raise
 
 
@@ -344,7 +339,7 @@ def _typed(
     table: str | tuple[str, ...] | None,
     relation: str,
     schemas: Sequence[list[Named] | None],
-    started: list[Started],
+    engine: Engine,
 ) -> Files:
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
@@ -370,7 +365,7 @@ def _typed(
             for name, kind, _ in found
         ),
         header=tuple(header),
-        started=started,
+        engine=engine,
     )
 
 
@@ -384,29 +379,23 @@ def _check_log(path: str) -> None:
 
 
 def _schemas_of(
-    opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
-) -> tuple[list[list[Named] | None], list[Started]]:
-    """Return the columns of each file, None for one that is unreadable.
-
-    The engine that read them is returned too, still open and sandboxed.
-    """
+    opened: Sequence[Opened | Incoming], relation: str, engine: Engine, *, is_attached: bool
+) -> list[list[Named] | None]:
+    """Return the columns of each file, None for one that is unreadable."""
     names = [file.name for file in opened]
-
-    def look() -> Started:
-        with ExitStack() as stack:
-            engine = stack.enter_context(engine_for(names, is_attached=is_attached))
-            for name in names:
-                source = relation if is_attached else relation.replace(FILES, literal(name))
-                rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
-                columns = [(column, kind, column) for column, kind, *_ in rows]
-                schemas.append(columns if is_attached else _stored(engine, name, columns))
-            return stack.pop_all(), engine
-
     schemas: list[list[Named] | None] = []
-    started = attempt(lambda: apart(look))  # the engine turns an interrupt into an error
-    if started is None:
-        return [*schemas, None], []
-    return schemas, [started]
+
+    def look() -> bool:
+        running = engine.start(names, is_attached=is_attached)
+        for name in names:
+            source = relation if is_attached else relation.replace(FILES, literal(name))
+            rows = running.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
+            columns = [(column, kind, column) for column, kind, *_ in rows]
+            schemas.append(columns if is_attached else _stored(running, name, columns))
+        return True
+
+    # The engine turns an interrupt into an error.
+    return schemas if attempt(lambda: apart(look)) else [*schemas, None]
 
 
 def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:

@@ -26,7 +26,7 @@ from dproo.counting.single_pass import is_single_pass, must_be_reread
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import duckdb_kind, shown_type
+from dproo.counting.sql.duckdb import Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
 from dproo.schema.cell import BEYOND, FINE
@@ -100,7 +100,7 @@ def open_table(data: Any, asked: Asked) -> Table | None:
     frame = frame_of(data)
     if frame is None:
         return None
-    engine = arrow.Engine()
+    engine = Engine()
     return Table(
         columns=frame.columns,
         plan=lambda places, asked: _planned(frame, places, asked, engine),
@@ -108,7 +108,7 @@ def open_table(data: Any, asked: Asked) -> Table | None:
     )
 
 
-def _planned(frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine) -> Scan:
+def _planned(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) -> Scan:
     if frame.is_once and asked.passes > 1:
         raise ValueError(
             must_be_reread(
@@ -179,7 +179,7 @@ def _has_arrow() -> bool:
 
 
 def _count(
-    frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine
+    frame: Frame, places: Sequence[int], asked: Asked, engine: Engine
 ) -> Sequence[Tally | Counts]:
     if frame.by_cell.isdisjoint(places):
 
@@ -201,7 +201,7 @@ def _count(
     return count_rows(rows, asked)
 
 
-def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine) -> None:
+def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) -> None:
     """Load the libraries, and run the queries on no record."""
     if frame.by_cell.isdisjoint(places):
         kinds = _kinds(frame, places)

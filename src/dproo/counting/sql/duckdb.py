@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dproo.counting.asked import Asked
 from dproo.counting.boundary import load
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.reading import Reader, literal
@@ -167,6 +169,49 @@ def engine_for(
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
         yield engine
+
+
+@dataclass
+class Engine:
+    """The DuckDB of one scan: what has read the schema or rehearsed also counts.
+
+    Starting another takes as long as counting some 10^7 records.
+    """
+
+    _opened: ExitStack = field(default_factory=ExitStack, repr=False)
+    _running: duckdb.DuckDBPyConnection | None = None
+    _is_bounded: bool = True
+    _asked: Asked | None = None
+
+    def start(
+        self, names: Sequence[str] = (), *, is_attached: bool = False, is_bounded: bool = True
+    ) -> duckdb.DuckDBPyConnection:
+        """Return the running engine if it has this memory, else a new one for these files."""
+        if self._running is None or self._is_bounded != is_bounded:
+            self.close()
+            engine = engine_for(names, is_attached=is_attached, is_bounded=is_bounded)
+            self._running = self._opened.enter_context(engine)
+            self._is_bounded = is_bounded
+        return self._running
+
+    def write_letters(self, asked: Asked) -> None:
+        """Write the lists of letters into the tables that the query uses, once."""
+        if self._running is None or self._asked is asked:
+            return
+        for place, listed in asked.letters.items():
+            table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
+            self._running.execute(f"{table} AS letter", [listed])
+        self._asked = asked
+
+    def stop(self) -> None:
+        """Interrupt it, from another thread."""
+        if (running := self._running) is not None:
+            running.interrupt()
+
+    def close(self) -> None:
+        """End it."""
+        self._running = self._asked = None
+        self._opened.close()
 
 
 def by_bytes(cell: str) -> str:
