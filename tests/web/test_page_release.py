@@ -366,6 +366,28 @@ def test_choices_survive_leaving_the_room_and_coming_back(browser, steward):
         assert page.input_value("#network") == "declared"
 
 
+@pytest.mark.parametrize("what", ["table", "value"])
+def test_what_is_to_be_found_survives_a_reload(browser, home, what):
+    ticked = (
+        "() => [...document.querySelectorAll('#columns [type=checkbox]')].map((b) => b.checked)"
+    )
+    with visit(browser, home, "release") as page:
+        begin(page)
+        page.check(f"[name=what][value={what}]")
+        page.check("[name=how][value=found]")
+        (page.check if what == "value" else page.uncheck)(column("ward", "[type=checkbox]"))
+        page.fill("#delta", "1e-8")
+        page.fill("#purpose", "the bulletin")
+        before = page.evaluate(ticked)
+        assert len(set(before)) == 2
+        page.reload()
+        page.wait_for_selector("#step-privacy:visible")
+        assert page.evaluate(ticked) == before
+        assert page.input_value("#delta") == "1e-8"
+        assert page.input_value("#purpose") == "the bulletin"
+        assert page.is_checked(f"[name=what][value={what}]")
+
+
 def test_a_plan_is_handed_over(browser, steward):
     with visit(browser, steward, "plan") as page:
         page.fill("#epsilon", "0.125")

@@ -38,15 +38,16 @@ export class Builder {
     });
   }
 
-  /** Offer the columns of the data; `kept` is the code book that was being written. */
-  offer({ columns, codebook }, kept) {
+  /** Offer the columns of the data; `book` and `ticked` are what was written of them before. */
+  offer({ columns, codebook }, { book, ticked = null }) {
     this.head = codebook;
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
     find("filter").value = "";
     this.columns = columns.map((column) => new Column(find("columns"), column, (one) => this.edited(one)));
-    if (kept) this.take(kept);
-    else if (this.isFinding && !this.isSingle) for (const column of this.columns) column.isTicked = true;
+    if (book) this.take(book);
+    else if (this.isFinding)
+      for (const column of this.columns) column.isTicked = ticked?.includes(column.name) ?? !this.isSingle;
     this.edited();
   }
 

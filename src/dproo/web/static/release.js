@@ -14,13 +14,14 @@ import { copies } from "./saving.js";
 import { choose, dataOf, fileName, isNamed, showFiles, showLeft, showSource } from "./source.js";
 
 const start = read();
-const kept = history.state; // the code book that was being written when the room was left
-for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "sampler"])
+const kept = history.state; // what was written about the data when the room was left
+for (const id of ["n", "epsilon", "delta", "delimiter", "encoding", "table", "sampler"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
 for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
+for (const [id, value] of Object.entries(kept?.stated ?? {})) find(id).value = value;
 
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
@@ -109,7 +110,7 @@ async function look({ focuses = false, book = null } = {}) {
     find("person").replaceChildren(nobody, ...found.columns.map(({ name }) => new Option(name)));
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
-    builder.offer(found, book ?? (isSame ? kept.book : null));
+    builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
     await budget.name((isSame && start.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
@@ -177,14 +178,25 @@ function keepChoices() {
     sampler: what() === "value" ? text("sampler") : "",
     n: meant(text("n")),
     epsilon: meant(text("epsilon")),
+    delta: builder.isFinding ? meant(text("delta")) : "",
     person: text("person"),
   };
   const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
-  const book = isListed ? builder.book() : null;
+  const written = {
+    data: choices.data,
+    book: isListed ? builder.book() : null,
+    ticked: builder.ticked.map(({ name }) => name),
+    network: find("network").value,
+    stated: stated(),
+  };
   // Before the data was looked at, what was kept of it still stands.
   const isKept = !isLooked && kept?.data === choices.data;
-  keep(choices, isKept ? kept : { data: choices.data, book, network: find("network").value });
+  keep(choices, isKept ? kept : written);
 }
+
+/** Return what is said of the release beside the choices. */
+const stated = () =>
+  Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)]));
 
 /** Return the code book, or the columns whose values are to be found. */
 const described = () =>
@@ -201,7 +213,7 @@ function order() {
     network: what() === "value" ? "" : builder.network,
     sampler: what() === "value" && !builder.isFinding ? find("sampler").value : "",
     person: find("person").value,
-    ...Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)])),
+    ...stated(),
     epsilon: meant(find("epsilon").value),
   };
 }
