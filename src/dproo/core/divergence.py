@@ -121,13 +121,13 @@ class Losses:
     def delta(self, epsilon: Fraction) -> Fraction:
         """Return a delta for which all releases together are (epsilon, delta)-DP."""
         one = 1 << _POWER_BITS
-        power = one  # (low/high)^j, rounded down
         over, under = exp_lower(epsilon).as_integer_ratio()
+        power = (over << _POWER_BITS) // under  # e^epsilon (low/high)^j, rounded down
         shrinking = self.pair.low / self.pair.high
         total = self.beyond << _POWER_BITS
         for steps in range(1, self.first + len(self.masses)):
             power = power * shrinking.numerator // shrinking.denominator
-            excess = one - power * over // under
+            excess = one - power
             if steps >= self.first and excess > 0:
                 total += self.masses[steps - self.first] * excess
         return min(Fraction(1), Fraction(total, 1 << (_MASS_BITS + _POWER_BITS)))
