@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import pickle
 import re
+import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -411,6 +413,37 @@ def test_a_record_waits_for_a_server_that_is_away(
     monkeypatch.setattr(PostgresqlStore, "_connection", _unreachable)
     with pytest.raises(errors.UnreachableLedgerError):
         impatient.record(other, {})
+
+
+WAITING = (
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+    " WHERE wait_event_type = 'Lock' AND query LIKE '%dproo.record%'"
+)
+
+
+def test_neither_a_timeout_of_its_role_nor_a_cancelled_query_costs_a_record(
+    book: Ledger, ledger_database: str
+) -> None:
+    timeouts = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+    with unguarded(ledger_database) as connection:
+        for name in timeouts:
+            connection.execute(f"ALTER ROLE team SET {name} = '100ms'")
+    hurried = Ledger(book.path)
+    try:
+        entry = hurried.reserve("patients", epsilon="0.1", **REPLACE)
+        with ThreadPoolExecutor(1) as apart, unguarded(ledger_database) as connection:
+            connection.execute("SELECT dproo.lock()")
+            recorded = apart.submit(hurried.record, entry, {"values": ["a"]})
+            while not (recorded.done() or connection.execute(WAITING).fetchall()):
+                time.sleep(0.01)
+            time.sleep(0.3)  # longer than any timeout of the role
+            connection.commit()
+        assert recorded.result()["values"] == ["a"]
+    finally:
+        with unguarded(ledger_database) as connection:
+            for name in timeouts:
+                connection.execute(f"ALTER ROLE team RESET {name}")
+    assert hurried.verify() == book.verify()
 
 
 def _unreachable(_: PostgresqlStore) -> None:

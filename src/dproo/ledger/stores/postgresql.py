@@ -67,7 +67,8 @@ _ROLE = (
     "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
 )
 _SETTINGS = (
-    "SET LOCAL search_path = pg_catalog, dproo, pg_temp; SET LOCAL standard_conforming_strings = on"
+    "SET LOCAL search_path = pg_catalog, dproo, pg_temp;"
+    " SET LOCAL standard_conforming_strings = on; SET LOCAL statement_timeout = 0"
 )
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -317,7 +318,7 @@ class PostgresqlStore:
     def _failure(self, error: Any, connection: Any) -> Exception:
         """Return the exception to raise for a driver's error, whose own text is never repeated."""
         code = error.sqlstate
-        if code is None or code.startswith(("08", "57P")) or code == "25P03":
+        if code is None or code.startswith(("08", "57")) or code in {"25P03", "25P04"}:
             if connection is not None:
                 connection.close()
             return LostError()
