@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,35 @@ def test_a_real_disk_refuses_the_charge_or_takes_all_that_follows_it(
     found = list(zip(json.loads(done.stdout), cases, strict=True))
     assert [pair for pair in found if pair[0].startswith("charged")] == []
     assert {what for what, _ in found} == {"refused", "recorded"}
+
+
+LIMITED = """
+import resource, sys
+from dproo import errors
+from dproo.ledger import Ledger
+
+ledger = Ledger(sys.argv[1])
+for limit in map(int, sys.argv[2:]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        entry = ledger.reserve("patients", epsilon="0.01", neighbours="replace")
+    except errors.FullDiskError as error:
+        assert "whose size is limited (ulimit -f)" in str(error)
+    else:
+        ledger.record(entry, {"values": ["flu"]})
+"""
+
+
+def test_a_limit_of_file_sizes_refuses_the_charge_or_takes_its_record(ledger: Ledger) -> None:
+    grown = ledger.path.stat().st_size + ROOM
+    limits = [*range(grown, grown + 3 * 4096, 4096), 2 << 20]
+    limits += [DICE.randrange(1 << 14, 2 << 20) for _ in range(20)]
+    command = [sys.executable, "-c", LIMITED, str(ledger.path), *map(str, limits)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = ledger.show()[0].lines
+    assert len(lines) > 0
+    assert all(line.is_recorded for line in lines)
 
 
 @pytest.mark.parametrize("room", [-1, 1.5, float("nan"), True, "1"])
