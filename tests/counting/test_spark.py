@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from datetime import date
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +152,118 @@ def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
         finally:
             for name, value in before.items():
                 spark.conf.set(name, value)
+
+
+# Days around the change of calendar, and those where a formatter goes wrong by itself.
+DATES = [
+    *("0001-01-01", "0001-03-01", "1000-02-28", "1500-03-01", "1582-10-04", "1582-10-05"),
+    *("1582-10-10", "1582-10-14", "1582-10-15", "1900-01-01", "1969-12-31", "2024-02-29"),
+    "9999-12-31",
+]
+DATE = Reading(kind="date")
+MIXED: dict[str, tuple[str, list[Any], Axis]] = {
+    "day": ("date", DATES, Alphabet.of(DATES[1:]).axes[0]),
+    "moment": ("timestamp", DATES, Alphabet.of(DATES[1:]).axes[0].read_as(DATE)),
+    "wall": ("timestamp_ntz", DATES, Alphabet.of(DATES[1:]).axes[0].read_as(DATE)),
+    "amount": (
+        "decimal(20,9)",
+        [0, "1e-7", "-1e-7", "1e-9", "0.5", 7, -7, 100, 10**9, "0.1", "0.2", "0.3", "123456789.1"],
+        Alphabet.of([0, 7, 100, 10**9]).axes[0],
+    ),
+    "size": (
+        "double",
+        [0.0, 0.1, 7.0, -7.0, 7.5, 1e-7, 1e7, 1e16, 1e22, 1e300, inf, -inf, 2.5e-5],
+        Alphabet.of([0, 7, 10**7]).axes[0],
+    ),
+    "small": (
+        "float",
+        [0.0, 0.25, 7.0, -7.0, 7.5, 1e-7, 1e7, 1e16, 1e22, 1e38, inf, -inf, nan],
+        Bins.of([-10, 0, 0.25, 1, 1e7]),
+    ),
+    "text": (
+        "string",
+        ["7", "7.0", " 7", *DATES[5:9], "05/10/1582", "É", "é", "1e3", "true", "NaN"],
+        Alphabet.of(["7", "1582-10-05", "é"]).axes[0],
+    ),
+    "flag": ("boolean", [True, False, *[True] * 11], Alphabet.of([True]).axes[0]),
+}
+"""By column: type, cells and letters. No two cells are equal, but in the last."""
+
+BY_NAME = {
+    "spark.sql.legacy.timeParserPolicy": ["LEGACY", "EXCEPTION"],
+    "spark.sql.session.timeZone": ["Pacific/Kiritimati", "America/Los_Angeles", "Asia/Kathmandu"],
+    "spark.sql.storeAssignmentPolicy": ["LEGACY", "STRICT"],
+    "spark.sql.timestampType": ["TIMESTAMP_NTZ"],
+}
+
+
+def mixed_frame(spark: Any) -> Any:
+    """Return the columns as a frame whose cells are stored, so that no setting changes them."""
+
+    def cell(kind: str, value: Any) -> str:
+        if kind not in {"date", "timestamp", "timestamp_ntz"}:
+            return f"CAST('{value}' AS {kind})"
+        days = date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()
+        if kind == "date":
+            return f"date_from_unix_date({days})"
+        moment = f"timestamp_micros({days * 86_400_000_000 + 1}L)"
+        return moment if kind == "timestamp" else f"to_timestamp_ntz({moment})"
+
+    rows = (
+        ", ".join(f"{cell(kind, cells[i])} AS {name}" for name, (kind, cells, _) in MIXED.items())
+        for i in range(len(DATES))
+    )
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        query = " UNION ALL ".join(f"SELECT {row}" for row in rows)
+        return spark.sql(query).coalesce(1).localCheckpoint()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def old_ways(spark: Any) -> list[tuple[str, str]]:
+    """Return every setting that restores an older way of Spark, as a session may."""
+    conf = getattr(spark._jvm.org.apache.spark.sql.internal, "SQLConf$")
+    entries = getattr(conf, "MODULE$").getConfigEntries().iterator()
+    found = {name: values for name, values in BY_NAME.items() if spark.conf.isModifiable(name)}
+    while entries.hasNext():
+        entry = entries.next()
+        name, value = entry.key(), entry.defaultValueString()
+        is_old = re.match(r"spark\.sql\.(legacy|ansi|decimalOperations|codegen)\.", name)
+        if is_old and value in {"true", "false"} and spark.conf.isModifiable(name):
+            found[name] = [{"true": "false", "false": "true"}[value]]
+    del found["spark.sql.ansi.enforceReservedKeywords"]  # refused before the charge
+    return [(name, value) for name, values in found.items() for value in values]
+
+
+def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
+    """Under the policy LEGACY a cast to text follows the Julian calendar before 1582-10-15."""
+    frame = mixed_frame(spark)
+    alphabets = {
+        name: Alphabet(axes=(axis,), columns=(name,)) for name, (*_, axis) in MIXED.items()
+    }
+    found = {
+        name: list(counting.count(cells, alphabet=Alphabet(axes=(axis,))))
+        for name, (_, cells, axis) in MIXED.items()
+    }
+    ways = old_ways(spark)
+    assert len(ways) > 50
+    for way, value in [ways[0], *few(ways[1:], 2)]:
+        is_first = (way, value) == ways[0]
+        names = list(MIXED)[:3] if is_first else few(MIXED, 3)
+        before = spark.conf.get(way, None)
+        spark.conf.set(way, value)
+        try:
+            with counting.prepare(frame, alphabets=[alphabets[name] for name in names]) as scan:
+                counts = [list(counts) for counts in scan.count_several()]
+            assert counts == [found[name] for name in names], (way, value, names)
+            for person in ["day"] if is_first else few(["day", "amount", "size", "text"], 1):
+                # All cells of such a column differ, so each record is another person's.
+                kept = counting.count(frame, alphabet=alphabets["flag"], person=person)
+                assert list(kept) == found["flag"], (way, value, person)
+        finally:
+            spark.conf.unset(way) if before is None else spark.conf.set(way, before)
 
 
 def test_bytes_that_are_not_text_are_one_open_letter_and_name_nobody(spark: Any) -> None:

@@ -67,7 +67,12 @@ _TO_DOUBLE = "(try_cast({} AS DOUBLE) + 0.0D)"
 _VALID = "make_valid_utf8({})"  # bytes that are not text become U+FFFD, as they do in files
 # The end of the text: in Java "$" also matches before a final line break.
 _PATTERN = "replace({pattern}, '$', chr(92) || 'z')"
-_DAY = f"CASE WHEN {{}} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_AS_TEXT} END"
+# By its parts: spark.sql.legacy.timeParserPolicy decides which calendar a cast to text follows.
+_DAY = " || '-' || ".join(
+    f"lpad(CAST({part}({{}}) AS STRING), {digits}, '0')"
+    for part, digits in (("year", 4), ("month", 2), ("day", 2))
+)
+_DAY = f"CASE WHEN year({{}}) BETWEEN 1 AND 9999 THEN {_DAY} END"
 _WHOLE = sql.whole_float(_AS_DOUBLE, cast="try_cast", floor="rint", text="STRING")
 
 
