@@ -15,6 +15,7 @@ from test_engines_faults import CANARY, assert_silent
 from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
+import dproo
 from dproo import Alphabet, counting
 from dproo.core.counts import NamedCounts
 from dproo.schema.axis import Axis, Bins, OpenText
@@ -264,6 +265,16 @@ def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
                 assert list(kept) == found["flag"], (way, value, person)
         finally:
             spark.conf.unset(way) if before is None else spark.conf.set(way, before)
+
+
+def test_a_stream_is_refused_before_the_charge_however_it_is_named(spark: Any) -> None:
+    rates = spark.readStream.format("rate").load()
+    rates.createOrReplaceTempView("rates")
+    for data, engine in ((rates, None), (rates.select("value"), None), ("rates", "spark")):
+        with pytest.raises(ValueError, match="all there, got a streaming one"):
+            counting.prepare(data, alphabets=[[1]], columns=["value"], engine=engine)
+    checked = dproo.open(rates).check("value", [1])
+    assert [refused for refused in checked.refusals if "streaming" in refused]
 
 
 def test_bytes_that_are_not_text_are_one_open_letter_and_name_nobody(spark: Any) -> None:

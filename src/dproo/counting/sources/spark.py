@@ -67,6 +67,11 @@ def _open_by_name(data: Any, asked: Asked, engine: str) -> Table:
 
 def _table(frame: Any, *, engine: str) -> Table:
     listed = columns_of(frame)
+    if attempt(lambda: bool(frame.isStreaming)):
+        raise ValueError(
+            "data must be a frame of records that are all there, got a streaming one."
+            " Write it to a table or to files, and release from these."
+        )
 
     def plan(places: Sequence[int], asked: Asked) -> Scan:
         columns = [listed[place] for place in places]
