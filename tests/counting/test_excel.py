@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from pathlib import Path
 
 import openpyxl
@@ -12,7 +13,8 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from support.row_files import excel, raw_sheet
 
-from dproo import counting
+from dproo import Alphabet, counting
+from dproo.schema.reading import Reading
 
 
 def test_a_sheet_has_a_header_and_a_record_in_every_row_below(tmp_path: Path) -> None:
@@ -58,20 +60,77 @@ def test_a_sheet_has_text_numbers_days_and_strings_of_every_kind(tmp_path: Path)
     assert list(counting.count(path, column="7", alphabet=["true", "7"])) == [1, 1, 1]
 
 
+def fill(book: openpyxl.Workbook, form: str, numbers: Iterable[float]) -> None:
+    """Write a column of numbers that have this format."""
+    book.active.append(["day"])
+    for number in numbers:
+        book.active.append([number])
+        book.active.cell(book.active.max_row, 1).number_format = form
+
+
 @pytest.mark.parametrize("start", [dt.date(1899, 12, 30), dt.date(1904, 1, 1)])
 def test_a_number_is_a_day_by_its_format(start: dt.date, tmp_path: Path) -> None:
     days = [(start + dt.timedelta(45000)).isoformat()]
     forms = {"mmm yyyy": 1, "[$-407]d. mmm": 1, "0.00E+00": 0, "[h]:mm": 0, "General": 0}
     for form, day in forms.items():
         book = openpyxl.Workbook()
-        book.active.append(["day"])
-        for number in (45000, 60, 59, 0.5, 1e9, -1):
-            book.active.append([number])
-            book.active.cell(book.active.max_row, 1).number_format = form
+        fill(book, form, (45000, 60, 59, 0.5, 1e9, -1))
         book.epoch = CALENDAR_MAC_1904 if start.year == 1904 else book.epoch
         book.save(tmp_path / "days.xlsx")
         found = counting.count(tmp_path / "days.xlsx", column="day", alphabet=days)
         assert list(found) == [day, 6 - day]
+
+
+@pytest.mark.parametrize("year", [1900, 1904])
+def test_the_first_day_of_a_calendar_is_a_day_if_it_exists(year: int, tmp_path: Path) -> None:
+    """Day 0 of 1900 is a time without a day; that of 1904 is one where the format has days."""
+    numbers, days = (0, 0.0, 0.5, 0.999, 1, -0.5, -1), ["1904-01-01", "1904-01-02", "1900-01-01"]
+    for form, has_days in {"yyyy-mm-dd": 1, "mmm": 1, "d/m/yy h:mm;@": 1, "h:mm AM/PM": 0}.items():
+        book = openpyxl.Workbook()
+        book.epoch = CALENDAR_MAC_1904 if year == 1904 else book.epoch
+        fill(book, form, numbers)
+        book.save(tmp_path / "days.xlsx")
+        letters = Alphabet(axes=(Alphabet.of(days).axes[0].read_as(Reading(kind="date")),))
+        found = counting.count(tmp_path / "days.xlsx", column="day", alphabet=letters)
+        first = 4 * has_days
+        assert list(found) == ([first, 1, 0, 6 - first] if year == 1904 else [0, 0, 1, 6]), form
+
+
+@pytest.mark.parametrize(
+    ("form", "kinds"),
+    [
+        ("0;yyyy-mm-dd", "n n n"),
+        ("yyyy-mm-dd;0", "d d t"),
+        ("yyyy-mm-dd;@", "d d t"),
+        ("0;0;0;yyyy-mm-dd", "n n n"),
+        ("0;0;yyyy-mm-dd", "n n t"),
+        ("yyyy-mm-dd;;", "d d n"),
+        ("@", "n n n"),
+        ("yyyy-mm-dd", "d d t"),
+        ('0" ; "yyyy-mm-dd', "d d t"),
+        (r"0\;yyyy-mm-dd", "d d t"),
+        (r"0;yyyy\;", "n n n"),
+        ('"yyyy;";yyyy', "n n n"),
+        ("[$;-407]yyyy-mm-dd", "d d t"),
+        ("[>100]yyyy-mm-dd;0", "d n n"),
+        ("[>100]0;yyyy-mm-dd", "n d t"),
+        ("[<=7][Red]0;[=45352]yyyy-mm-dd;General", "d n n"),
+        ("[>x]yyyy-mm-dd;0", "d d t"),
+        ("[>1e5]0;[h]:mm;yyyy-mm-dd", "d d t"),
+    ],
+)
+def test_the_section_of_a_format_for_a_number_decides_about_it(
+    form: str, kinds: str, tmp_path: Path
+) -> None:
+    """A day, a number, or a time, which is outside."""
+    days = {45352: "2024-03-01", 7: "1900-01-07", 0: "1899-12-31"}
+    for (number, day), kind in zip(days.items(), kinds.split(), strict=True):
+        book = openpyxl.Workbook()
+        fill(book, form, [number])
+        book.save(tmp_path / "days.xlsx")
+        letters = [str(number), day]
+        found = counting.count(tmp_path / "days.xlsx", column="day", alphabet=letters)
+        assert list(found) == [kind == "n", kind == "d", kind == "t"], (form, number)
 
 
 def test_dates_of_a_sheet_are_days(tmp_path: Path) -> None:

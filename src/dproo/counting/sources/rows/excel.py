@@ -7,12 +7,14 @@ error value, or by a place so far out that the rectangle around all cells exceed
 
 from __future__ import annotations
 
+import operator
 import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import IO, Any, Final
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
@@ -26,7 +28,7 @@ from dproo.schema.cell import BEYOND
 EMPTY: Final = object()
 """An empty cell."""
 
-NUMBER, MOMENT, SPAN = "number", "moment", "span"
+NUMBER, MOMENT, TIME, SPAN = "number", "moment", "time", "span"
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -37,9 +39,21 @@ _UNREADABLE = "\ufffd".encode()
 _UTF_16 = b"\xff\xfe", b"\xfe\xff"
 # Formats without a code of their own.
 _MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
+_TIMES = {*range(18, 22), *range(32, 36), 45, 47, 55, 56}  # in some languages, if not in all
 _SPANS = {46}
 # Literal text in a code, and colours, conditions and locales.
-_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|General', re.IGNORECASE)
+_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|General', re.IGNORECASE | re.DOTALL)
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)([^\]]*)\]")
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<>": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+# What the sections of a format are for, by how many there are; the last is for all other numbers.
+_SECTIONS = {2: [(">=", 0.0)], 3: [(">", 0.0), ("<", 0.0)]}
 _LONGEST_CODE = 255
 _LEAP_DAY = 60  # 29 February 1900, which exists only in Excel
 _DAY = timedelta(1)
@@ -80,12 +94,12 @@ class Cells:
 
     Attributes:
         strings: the shared strings, by their number.
-        styles: the kind of number of each style.
+        styles: the number format of each style.
         is_1904: whether days are counted from 1904.
     """
 
     strings: Mapping[int, str]
-    styles: tuple[str, ...]
+    styles: tuple[Format, ...]
     is_1904: bool
 
     def value(self, cell: Element) -> Any:
@@ -100,18 +114,21 @@ class Cells:
         return None if read is None else read(self, text, cell.get("s", ""))
 
     def _number(self, text: str, style: str) -> Any:
-        number = float(text) if _NUMBER.fullmatch(text.strip()) else None
-        place = _whole(style)
-        is_styled = place is not None and place < len(self.styles)
-        kind = self.styles[place or 0] if is_styled else NUMBER
-        if number is None or kind == SPAN:
+        if not _NUMBER.fullmatch(text.strip()):
             return None
-        return self._moment(number) if kind == MOMENT else number
+        number, place = float(text), _whole(style)
+        is_styled = place is not None and place < len(self.styles)
+        kind = self.styles[place or 0].kind(number) if is_styled else NUMBER
+        if kind == NUMBER:
+            return number
+        # Day 0 is a time without a day, but for a format with days that begins with 1904.
+        first = 0 if self.is_1904 and kind == MOMENT else 1
+        return None if number < first or kind == SPAN else self._moment(number)
 
     def _moment(self, number: float) -> object:
-        """Return the day, or moment, that a number means; None for a time without a day."""
+        """Return the day, or moment, that a number means; None for a day only Excel has."""
         start = datetime(1904, 1, 1) if self.is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001
-        if number < 1 or (not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1):
+        if not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1:
             return None
         if not self.is_1904 and number < _LEAP_DAY:
             start += _DAY
@@ -152,25 +169,75 @@ def _whole(text: str) -> int | None:
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
-def kind_of(number: str, code: str | None) -> str:
-    """Return what a format makes of a number: itself, a moment, or a span of time.
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """What a number format makes of a number: itself, a moment, a time, or a span of time.
 
-    The format's own number identifies it if it has no code.
+    Attributes:
+        sections: what each section makes of the numbers that it is for.
+        conditions: which numbers those are, for all sections but the last.
+    """
 
-    >>> [kind_of("164", code) for code in ("dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14")]
-    ['moment', 'span', 'number', 'number', 'number']
-    >>> kind_of("14", None)
-    'moment'
+    sections: tuple[str, ...]
+    conditions: tuple[tuple[str, float], ...] = ()
+
+    def kind(self, number: float) -> str:
+        """Return what the section for this number makes of it."""
+        for (sign, limit), kind in zip(self.conditions, self.sections, strict=False):
+            if _HOLDS[sign](number, limit):
+                return kind
+        return self.sections[-1]
+
+
+def format_of(number: str, code: str | None) -> Format:
+    """Return a number format; its own number identifies it if it has no code.
+
+    >>> codes = "dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14", "h:mm", "0;yyyy"
+    >>> [format_of("164", code).kind(7) for code in codes]
+    ['moment', 'span', 'number', 'number', 'number', 'time', 'number']
+    >>> format_of("14", None).kind(7), format_of("164", "[>9]0;yyyy;@").kind(7)
+    ('moment', 'moment')
     """
     if code is None:
         found = int(number) if re.fullmatch("[0-9]{1,4}", number) else 0
-        return SPAN if found in _SPANS else MOMENT if found in _MOMENTS else NUMBER
+        moment = TIME if found in _TIMES else MOMENT if found in _MOMENTS else NUMBER
+        return Format(sections=(SPAN if found in _SPANS else moment,))
     if len(code) > _LONGEST_CODE:
-        return NUMBER
+        return Format(sections=(NUMBER,))
+    *numbers, last = _sections(code)
+    if "@" not in _SHOWN.sub("", last):  # else it is for text
+        numbers.append(last)
+    numbers = numbers[:3] or [""]
+    usual = _SECTIONS.get(len(numbers), [])
+    return Format(
+        sections=tuple(map(_section_kind, numbers)),
+        conditions=tuple(map(_condition, numbers, usual)),
+    )
+
+
+def _sections(code: str) -> list[str]:
+    """Return the sections of a code; a semicolon in literal text separates none."""
+    found = re.finditer(f"{_SHOWN.pattern}|(;)", code, _SHOWN.flags)
+    places = [-1, *(part.start() for part in found if part[1]), len(code)]
+    return [code[start + 1 : end] for start, end in pairwise(places)]
+
+
+def _section_kind(code: str) -> str:
     if re.search(r"\[(h+|m+|s+)\]", code, re.IGNORECASE):
         return SPAN
-    is_moment = re.search("[dmyhs]", _SHOWN.sub("", code), re.IGNORECASE)
-    return MOMENT if is_moment else NUMBER
+    signs = {*_SHOWN.sub("", code).lower()} & {*"dmyhs"}
+    if not signs:
+        return NUMBER
+    # Beside hours or seconds, m means minutes.
+    return MOMENT if signs & {*"dy"} or signs == {"m"} else TIME
+
+
+def _condition(code: str, usual: tuple[str, float]) -> tuple[str, float]:
+    """Return the condition that a section states, or the usual one."""
+    found = _CONDITION.search(code)
+    if found is None or not _NUMBER.fullmatch(found[2].strip()):
+        return usual
+    return found[1], float(found[2])
 
 
 OTHERS = (".xls", ".xlsb", ".ods")
@@ -413,8 +480,8 @@ def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
     return {index: text for index, text in numbered if index in wanted}
 
 
-def _styles(sheet: Sheet) -> Iterator[str]:
-    """Yield the kind of number of each style."""
+def _styles(sheet: Sheet) -> Iterator[Format]:
+    """Yield the number format of each style."""
     part = sheet.related.get("styles")
     if part is None:
         return
@@ -427,4 +494,4 @@ def _styles(sheet: Sheet) -> Iterator[str]:
     for group in styles:
         for style in group if local(group) == "cellXfs" else ():
             number = style.get("numFmtId", "0")
-            yield kind_of(number, codes.get(number))
+            yield format_of(number, codes.get(number))
