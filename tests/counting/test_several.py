@@ -24,6 +24,7 @@ from test_parity import FIRST_SEED, fill, plain
 from dproo import Alphabet, Counts, ReleaseError, counting
 from dproo.counting.asked import Asked
 from dproo.counting.sql import duckdb as duckdb_dialect
+from dproo.counting.sql.query import JOINS_MAX
 from dproo.counting.tally import Tally
 
 pytestmark = pytest.mark.untraced
@@ -343,3 +344,36 @@ def test_tables_of_different_numbers_of_records_are_a_failure() -> None:
     with pytest.raises(ReleaseError) as failed:
         scan.count_several()
     assert str(failed.value) == counting.COUNT_FAILED
+
+
+ODD = ["a", "A", "é", "e\u0301", "it's", '"', "\\", "\x01", "a b", "x" * 300, "%", "NULL", "0"]
+
+
+def wide(columns: int) -> tuple[pa.Table, Alphabet]:
+    """Return a table of so many columns of odd letters, and their product."""
+    cells = [*ODD, None, "other", *ODD]
+    shared = pa.array(cells, pa.string())
+    letters = Alphabet.of(ODD).axes[0]
+    names = [f"c{i}" for i in range(columns)]
+    table = pa.table({**dict.fromkeys(names, shared), "id": range(len(cells))})
+    return table, Alphabet(axes=(letters,) * columns, columns=tuple(names))
+
+
+@pytest.mark.parametrize("person", [None, "id"])
+def test_a_product_may_have_many_columns(person: str | None, tmp_path: Path) -> None:
+    """A join for the letters of each column would take memory by the square of their number."""
+    for columns in (JOINS_MAX, 100) if person is None else (JOINS_MAX + 1,):
+        table, alphabet = wide(columns)
+        expected = Tally(
+            alphabet=alphabet,
+            seen={alphabet.index((letter,) * columns): 2 for letter in ODD},
+            outside=2,
+        )
+        pq.write_table(table, tmp_path / "wide.parquet")
+        pl.from_arrow(table).write_ndjson(tmp_path / "wide.jsonl")
+        pl.from_arrow(table).write_csv(tmp_path / "wide.csv")
+        files = [tmp_path / f"wide.{ending}" for ending in ("parquet", "jsonl", "csv")]
+        for data in (table, *few(files, 1)):
+            scan = counting.prepare(data, alphabets=[alphabet], person=person)
+            scan.rehearse()
+            assert scan.count() == expected.counts(), data

@@ -259,8 +259,7 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engin
         places, asked = asked.batches[0].columns, asked.batches[0].asked
     kinds = [kinds[place] for place in places]
     empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
-    is_grouped = _is_grouped(kinds, asked, is_once=is_once)
-    _counted(iter([empty]), engine, kinds=kinds, asked=asked, is_grouped=is_grouped)
+    count_batches(lambda: iter([empty]), kinds=kinds, asked=asked, is_once=is_once, engine=engine)
 
 
 def _counted(

@@ -103,6 +103,7 @@ DIALECT = sql.Dialect(
         ),
     },
     is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_letter_of_many="TRY_CAST({} AS letters{column}) IS NOT NULL",
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     reader=Reader(
         # Few cells have blanks around them, and looking for some is faster than trimming none.
@@ -195,12 +196,16 @@ class Engine:
         return self._running
 
     def write_letters(self, asked: Asked) -> None:
-        """Write the lists of letters into the tables that the query uses, once."""
+        """Write the lists of letters into the tables, or types, that the query uses, once."""
         if self._running is None or self._asked is asked:
             return
         for place, listed in asked.letters.items():
             table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
             self._running.execute(f"{table} AS letter", [listed])
+            if len(asked.letters) > sql.JOINS_MAX:
+                self._running.execute(f"DROP TYPE IF EXISTS letters{place}")
+                values = f"ENUM (SELECT letter FROM letters{place})"  # noqa: S608
+                self._running.execute(f"CREATE TEMP TYPE letters{place} AS {values}")
         self._asked = asked
 
     def stop(self) -> None:

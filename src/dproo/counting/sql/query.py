@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from dproo.core.checks import refusal
@@ -17,7 +17,7 @@ from dproo.counting.asked import Asked
 from dproo.counting.sql import sets
 from dproo.counting.sql.reading import Reader
 from dproo.schema import reading
-from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, OpenText
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, Letters, OpenText
 from dproo.schema.cell import EXACT_FLOAT
 
 TEXT: Final = "text"
@@ -33,6 +33,9 @@ ANY: Final = "any"
 NOTHING: Final = "nothing"
 """What the cells of a column are; in ``json`` and ``any`` each cell has its own type."""
 
+JOINS_MAX = 32
+"""The most columns whose lists of letters are joined; all columns pass through each join."""
+
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
 
@@ -46,6 +49,8 @@ class Dialect:
         numbers: the double nearest to a cell, by the kind of its column; ``fit.py`` refuses bins
             for all other kinds.
         is_letter: whether a text is one of the letters of column ``{column}``.
+        is_letter_of_many: the same where more than ``JOINS_MAX`` columns list letters, if a join
+            for each would take too much memory.
         is_integer: whether a text is an integer of at most 18 digits.
         reader: how text is read before it is compared.
         is_string: whether a cell of JSON is text.
@@ -62,6 +67,7 @@ class Dialect:
     texts: dict[str, str]
     numbers: dict[str, str]
     is_letter: str
+    is_letter_of_many: str = ""
     is_integer: str
     reader: Reader
     is_string: str = ""
@@ -265,6 +271,8 @@ def keyed(
 ) -> str:
     """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
     columns = range(len(axes))
+    if dialect.is_letter_of_many and sum(isinstance(axis, Letters) for axis in axes) > JOINS_MAX:
+        dialect = replace(dialect, is_letter=dialect.is_letter_of_many)
     texts = ", ".join(f"{_text(i, kinds[i], axes[i], dialect)} AS t{i}" for i in columns)
     values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
     keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
