@@ -291,19 +291,38 @@ def _of_stream(data: Any) -> Frame:
 
     A table can be read again, a stream of batches cannot.
     """
+    schema, is_once = _schema_of(data), is_single_pass(data)
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        reader = pa.RecordBatchReader.from_stream(data)
-        return ([batch.column(place) for place in places] for batch in reader)
+        named = None if is_once else _selected(data, schema, places)
+        reader = pa.RecordBatchReader.from_stream(data if named is None else named)
+        at = list(places if named is None else range(len(places)))
+        return ([batch.column(place) for place in at] for batch in reader)
 
-    schema = data.schema() if callable(data.schema) else data.schema
-    return _of_schema(
-        pa.schema(schema),
-        batches,
-        is_once=is_single_pass(data),
-        is_foreign=True,
-        warnings=(_FOREIGN,),
-    )
+    return _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
+
+
+def _schema_of(data: Any) -> Any:
+    return pa.schema(data.schema() if callable(data.schema) else data.schema)
+
+
+def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
+    """Return these columns of a table alone, or None if its library cannot select them.
+
+    So the library converts no other cells, which would decide whether the release fails. It may
+    read a name as something else than a name, so the schemas are compared.
+    """
+    wanted = [schema.field(place) for place in places]
+
+    def select() -> Any:
+        selected = data.select(*(column.name for column in wanted))
+        found = list(_schema_of(selected))
+        is_same = [(each.name, each.type) for each in found] == [
+            (each.name, each.type) for each in wanted
+        ]
+        return selected if is_same else None
+
+    return attempt(select)
 
 
 def _of_duckdb(relation: Any) -> Frame:
