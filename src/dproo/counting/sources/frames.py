@@ -299,11 +299,32 @@ def _of_stream(data: Any) -> Frame:
         at = list(places if named is None else range(len(places)))
         return ([batch.column(place) for place in at] for batch in reader)
 
-    return _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
+    found = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
+    types = getattr(_own_schema(data), "types", ())
+    is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
+    if len(types) != len(found.columns) or not all(is_ibis):
+        return found
+    return replace(found, columns=tuple(map(_checked_by_ibis, found.columns, types)))
+
+
+def _own_schema(data: Any) -> Any:
+    return data.schema() if callable(data.schema) else data.schema
 
 
 def _schema_of(data: Any) -> Any:
-    return pa.schema(data.schema() if callable(data.schema) else data.schema)
+    return pa.schema(_own_schema(data))
+
+
+def _checked_by_ibis(column: Column, dtype: Any) -> Column:
+    """Return a column, as one that holds no letters if its text is not text to Ibis.
+
+    To Arrow, Ibis declares JSON, UUID and every type that it does not know as text, and then
+    cannot convert the cells. The class names the type: a raw type may list values.
+    """
+    name = type(dtype).__name__
+    if column.kind == sql.TEXT and name != "String":
+        return replace(column, kind=None, type_name=name.lower())
+    return column
 
 
 def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
