@@ -10,14 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.releasing import sample
 
-from dproo import Counts, ReleaseError, counting
+from dproo import Alphabet, Counts, ReleaseError, counting
 from dproo.ledger import Ledger
 
 ibis = pytest.importorskip("ibis", reason="Ibis is not installed.")
@@ -164,6 +166,73 @@ def test_a_table_of_ibis_in_memory_is_checked_alike_whatever_is_in_it(cells: lis
     for data in (table, table.filter(table.a > 0)):
         (warning,) = counting.prepare(data, alphabets=[[1]], columns=["a"]).warnings
         assert "if one of them makes it fail" in warning
+
+
+def relations(cells: dict[str, Any], folder: Path) -> Iterator[tuple[Any, str]]:
+    """Yield relations of DuckDB over text, moments, objects and files, and the column to count."""
+    text = pa.array([b"x", cells["bytes"]], pa.binary()).view(pa.string())
+    for unit in ("s", "ms"):
+        moments = pa.array([0, cells["moment"]], pa.int64()).view(pa.timestamp(unit, "UTC"))
+        connection = duckdb.connect()
+        yield connection.from_arrow(pa.table({"a": moments})), "date"
+    pq.write_table(pa.table({"a": text}), folder / "x.parquet")
+    file = f"'{folder / 'x.parquet'}'"
+    yield duckdb.connect().sql(f"FROM {file}"), "text"
+    yield duckdb.connect().read_parquet(str(folder / "x.parquet")), "text"
+    frame = pd.DataFrame({"a": pd.Series(["x", cells["text"]], dtype=object)})
+    yield duckdb.connect().from_df(frame), "text"
+    connection = duckdb.connect()
+    connection.register("frame", frame)
+    connection.execute(f"CREATE VIEW file AS FROM {file}")
+    for name in ("frame", "file"):
+        yield connection.table(name), "text"
+        yield connection.sql(f"FROM {name}"), "text"
+    connection.execute("CREATE TABLE stored (a VARCHAR)")
+    connection.execute("INSERT INTO stored VALUES ('7'), ($1)", [cells["number"]])
+    yield connection.sql("SELECT CAST(a AS INTEGER)::VARCHAR AS a FROM stored"), "text"
+    yield connection.table("stored").project("CAST(a AS INTEGER)::VARCHAR AS a"), "text"
+
+
+GOOD = {"bytes": b"y", "moment": 1, "text": "y", "number": "8"}
+BAD = {"bytes": b"\xff", "moment": 2**62, "text": "\ud800", "number": CANARY}
+
+
+def test_a_relation_that_a_cell_may_break_is_announced_whatever_is_in_it(tmp_path: Path) -> None:
+    """DuckDB converts the cells before they are ours: it is said before the charge, always."""
+    found = []
+    for cells, is_broken in ((GOOD, False), (BAD, True)):
+        for relation, kind in relations(cells, tmp_path):
+            alphabet = Alphabet.of(["1970-01-01"]).read_as("date") if kind == "date" else ["x"]
+            scan = counting.prepare(relation, alphabets=[alphabet], columns=["a"])
+            found.append(scan.warnings)
+            if is_broken:
+                with pytest.raises(ReleaseError):
+                    scan.count()
+            else:
+                assert scan.count().n == 2
+    (warnings,) = set(found)
+    assert "if one of them makes it fail" in warnings[0]
+    assert "the table, frame or file that the relation reads" in warnings[0]
+
+
+def test_a_table_of_duckdb_needs_no_warning(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute('CREATE SCHEMA "my.s"')
+        for name in ("t", '"my.s"."t ""1"""'):
+            connection.execute(f"CREATE TABLE {name} AS SELECT 'x' AS a")
+        connection.execute("CREATE TEMP TABLE held AS FROM t")
+        connection.execute("CREATE VIEW seen AS FROM t")
+        for data, table, is_stored in (
+            (connection, "t", True),
+            (connection, ("my.s", 't "1"'), True),
+            (connection, "held", True),
+            (connection.table("t"), None, True),
+            (connection, "seen", False),
+            (connection.table("seen"), None, False),
+        ):
+            scan = counting.prepare(data, alphabets=[["x"]], columns=["a"], table=table)
+            assert bool(scan.warnings) != is_stored
+            assert list(scan.count()) == [1, 0]
 
 
 class Panic(BaseException):

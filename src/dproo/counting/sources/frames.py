@@ -65,6 +65,7 @@ _FOREIGN = (
     "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
 )
+_QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +135,7 @@ def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
     """Return a table of a connection as a relation."""
     name = sql.table_name(table)
     sentence = refusal("table", "be a table of the connection", table)
-    return required(lambda: connection.sql(f"FROM {name}"), sentence)
+    return required(lambda: connection.table(name), sentence)
 
 
 def frame_of(data: Any) -> Frame | None:
@@ -347,7 +348,10 @@ def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
 
 
 def _of_duckdb(relation: Any) -> Frame:
-    """Return the frame of a DuckDB relation, which only selects columns; our engine counts."""
+    """Return the frame of a DuckDB relation, which only selects columns; our engine counts.
+
+    A table holds valid cells; any other relation computes them, or reads them from elsewhere.
+    """
     names, types = relation.columns, list(map(str, relation.types))
     if len({name.lower() for name in names}) < len(names):  # it would read the first of them twice
         raise ValueError
@@ -369,6 +373,7 @@ def _of_duckdb(relation: Any) -> Frame:
         ),
         batches=batches,
         by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
+        warnings=() if relation.type == "TABLE_RELATION" else (_QUERIED,),
     )
 
 
