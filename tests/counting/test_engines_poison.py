@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, ReleaseError, counting
@@ -170,6 +174,63 @@ def test_bytes_that_are_not_text_in_one_column_leave_the_others_alone(tmp_path: 
         assert list(counting.count(data, alphabet={"a": ["x"], "b": ["y"]})) == [1, 1]
 
 
+@pytest.mark.parametrize("index", [pa.int8(), pa.int16(), pa.int32(), pa.int64()], ids=str)
+def test_a_category_in_a_dataset_is_counted_whatever_its_bytes_are(
+    index: pa.DataType, tmp_path: Path
+) -> None:
+    """Arrow checked it when it converted the indices, and one value ended the count."""
+    for text, (i, part) in product([pa.string(), pa.large_string()], enumerate("ab")):
+        texts = invalid([b"x", b"\xff", b"7"], text)
+        cells = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, i], index), texts)
+        folder = tmp_path / str(text) / f"part={part}"
+        folder.mkdir(parents=True)
+        rows = pa.table({"a": cells, "p": [f"{part}{i}" for i in range(4)]})
+        pq.write_table(rows, folder / "x.parquet", row_group_size=3)
+    for text in ("string", "large_string"):
+        data = ds.dataset(tmp_path / text, partitioning="hive")
+        few_rows = ds.FileSystemDataset(
+            [next(data.get_fragments()).subset(row_group_ids=[0])], data.schema, data.format
+        )
+        for dataset, counts in ((data, [3, 0, 5]), (few_rows, [1, 0, 2])):
+            for options in ({}, {"person": "p"}):
+                scan = counting.prepare(dataset, alphabets=[["x", "7"]], columns=["a"], **options)
+                assert scan.warnings == ()
+                assert list(scan.count()) == counts
+        assert list(counting.count(data, alphabet=["a"], column="part")) == [4, 4]
+
+
+def test_a_category_beside_moments_that_arrow_reads_is_counted_alike(tmp_path: Path) -> None:
+    texts = invalid([b"x", b"\xff"], pa.dictionary(pa.int8(), pa.string()))
+    rows = pa.table({"a": texts, "m": pa.array([0, 1], pa.timestamp("ms"))})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    days = replace(Alphabet.of(["1970-01-01"]).read_as("date"), columns=("m",))
+    both = [replace(Alphabet.of(["x"]), columns=("a",)), days]
+    tables = counting.prepare(tmp_path / "x.parquet", alphabets=both).count_several()
+    assert list(map(list, tables)) == [[1, 1], [2, 0]]
+
+
+def test_a_dataset_that_a_cell_may_break_is_announced(tmp_path: Path) -> None:
+    rows = pa.table({"a": pa.array(["x", "x"]).dictionary_encode(), "b": [7, 8]})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    pq.write_table(rows.select(["b"]), tmp_path / "plain.parquet")
+    (tmp_path / "x.csv").write_text("a,b\nx,7\nx,8\n")
+    (tmp_path / "x.json").write_text('{"a": "x", "b": 7}\n{"a": "x", "b": 8}\n')
+    feather.write_feather(rows, tmp_path / "x.arrow")
+    files = {kind: ds.dataset(tmp_path / f"x.{kind}", format=kind) for kind in FORMATS}
+    filtered = files["parquet"].filter(ds.field("b") > 0)
+    plain = ds.dataset(tmp_path / "plain.parquet")
+    safe = [files["parquet"], files["arrow"], ds.dataset(rows), plain, ds.dataset([plain, plain])]
+    unsafe = [files["csv"], files["json"], filtered, ds.dataset([files["parquet"]] * 2)]
+    for dataset in (*safe, *unsafe):
+        scan = counting.prepare(dataset, alphabets=[[7]], columns=["b"])
+        is_announced = any("makes it fail" in warning for warning in scan.warnings)
+        assert is_announced == any(dataset is one for one in unsafe)
+        assert scan.count()[0] == len(getattr(dataset, "children", "1"))
+
+
+FORMATS = ("parquet", "csv", "json", "arrow")
+
+
 class Library:
     """A table of a library that is known by the Arrow stream protocol alone."""
 
@@ -199,9 +260,9 @@ def beside_a_broken_cell(folder: Path) -> Iterator[Any]:
     connection = duckdb.connect()
     connection.register("rows", pa.table(rows))
     yield connection.sql("SELECT a, CAST(b AS INTEGER) AS b, p FROM rows")
-    bare = invalid([b"7", b"\xff"], pa.dictionary(pa.int8(), pa.string()))
-    pq.write_table(pa.table(rows | {"b": bare}), folder / "x.parquet")
-    yield ds.dataset(folder / "x.parquet")
+    pa.csv.write_csv(pa.table(rows), folder / "x.csv")
+    types = pa.schema({"a": pa.string(), "b": pa.int64(), "p": pa.string()})
+    yield ds.dataset(folder / "x.csv", format="csv", schema=types)
     yield Library(pa.table(rows), pa.Table.select)
 
 

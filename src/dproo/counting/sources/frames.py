@@ -231,7 +231,7 @@ def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     if isinstance(data, pa.RecordBatchReader):
         return lambda: _of_stream(data)
     if type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner"):
-        return lambda: _of_schema(data.schema, lambda places: _scanned(data, places))
+        return lambda: _of_dataset(data)
     return None
 
 
@@ -284,7 +284,68 @@ def _batches(table: Any) -> Iterator[Sequence[Any]]:
 
 def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
+    if any(_is_category(dataset.schema.field(place)) for place in places):
+        dataset = attempt(lambda: _with_categories(dataset)) or dataset
     return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
+
+
+def _of_dataset(data: Any) -> Frame:
+    warnings = (_FOREIGN,) if _may_fail(data) else ()
+    return _of_schema(data.schema, lambda places: _scanned(data, places), warnings=warnings)
+
+
+def _is_category(column: Any) -> bool:
+    is_dictionary = pa.types.is_dictionary(column.type)
+    return is_dictionary and arrow.kind_of(column.type) == sql.TEXT
+
+
+def _may_fail(dataset: Any) -> bool:
+    """Return whether a cell may make Arrow fail: it parses text files, and checks categories.
+
+    Those of a Parquet file are read unchecked by :func:`_with_categories`, unless they are
+    filtered, or part of a union.
+    """
+    if hasattr(dataset, "children"):
+        return any(map(_is_category, dataset.schema)) or any(map(_may_fail, dataset.children))
+    if type(dataset).__name__ == "InMemoryDataset":
+        return False
+    kind = dataset.format.default_extname
+    if kind == "parquet" and any(map(_is_category, dataset.schema)):
+        return attempt(dataset.get_fragments) is None
+    return kind not in {"parquet", "arrow", "feather"}
+
+
+def _with_categories(dataset: Any) -> Any:
+    """Return a dataset of Parquet files whose categories are read as they are, or None.
+
+    Arrow makes dictionaries in memory of 32-bit indices. It would check the text when it converts
+    them to the indices that the file declares, and fail if it is not UTF-8.
+    """
+    library = load("pyarrow.dataset", extra="frames")
+    if getattr(dataset, "format", None) is None or dataset.format.default_extname != "parquet":
+        return None
+    wide = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema(
+        [field.with_type(wide) if _is_category(field) else field for field in dataset.schema]
+    )
+    options = library.ParquetReadOptions(
+        dictionary_columns=[field.name for field in dataset.schema if _is_category(field)],
+        coerce_int96_timestamp_unit=dataset.format.read_options.coerce_int96_timestamp_unit,
+    )
+    kind = library.ParquetFileFormat(
+        read_options=options,
+        default_fragment_scan_options=dataset.format.default_fragment_scan_options,
+    )
+    parts = [
+        kind.make_fragment(
+            part.path,
+            part.filesystem,
+            partition_expression=part.partition_expression,
+            row_groups=[group.id for group in part.row_groups],
+        )
+        for part in dataset.get_fragments()
+    ]
+    return library.FileSystemDataset(parts, schema, kind, dataset.filesystem)
 
 
 def _of_stream(data: Any) -> Frame:
