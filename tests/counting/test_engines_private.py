@@ -139,6 +139,21 @@ def test_parts_of_a_table_are_not_taken_for_records(tmp_path: Path) -> None:
     assert list(counting.count(reader, alphabet=["a", "b"])) == [2, 1, 0]
 
 
+def test_what_the_items_of_a_list_are_decides_no_refusal() -> None:
+    """A list of batches is a list of records: else one record would decide whether it is."""
+    table = pa.table({"x": ["a", "b", "a"]})
+    frame = table.to_pandas()
+    items: list[Any] = [table, frame, frame["x"], pl.DataFrame(frame), table["x"], frame["x"].array]
+    items += [*table.to_batches(max_chunksize=1), duckdb.connect().from_df(frame), np.ones(3)]
+    for item in items:
+        for records, counts in (([item], [0, 1]), ([item] * 2, [0, 2]), ([item, "a"], [1, 1])):
+            for hold in (list, tuple, iter):
+                scan = counting.prepare(hold(records), alphabets=[["a"]])
+                assert scan.warnings == ()
+                assert list(scan.count()) == counts
+    assert list(counting.count(pa.Table.from_batches(table.to_batches()), alphabet=["a"])) == [2, 1]
+
+
 def test_counts_of_other_letters_are_refused_without_their_number() -> None:
     with pytest.raises(ValueError, match="counts must have 3 letters") as refused:
         counting.prepare(Counts.of([1] * 701), alphabets=[["a", "b"]])
