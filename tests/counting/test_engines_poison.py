@@ -405,9 +405,9 @@ def test_both_ways_to_read_json_are_one(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "x.jsonl"
     path.write_bytes(b"\n".join(lines))
     fast = counting.count(path, alphabet=["x", 7], column="b")
-    scan = file_scan._scan
+    counted = file_scan._counted
     monkeypatch.setattr(
-        file_scan, "_scan", lambda *a, **options: scan(*a, **options | {"is_piped": True})
+        file_scan, "_counted", lambda *a, **options: counted(*a, **options | {"is_piped": True})
     )
     assert counting.count(path, alphabet=["x", 7], column="b") == fast
 
