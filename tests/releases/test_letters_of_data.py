@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +20,7 @@ from support.releasing import check, sample
 import dproo
 from dproo import Alphabet, Ledger
 from dproo.cli.commands import run
+from dproo.integrations.agent import Desk
 
 SECRETS = ["Adelie", "Gentoo", "Chinstrap"]
 
@@ -225,6 +229,106 @@ def test_nothing_of_a_protected_file_decides_how_it_is_refused(
         ((code, out, err),) = seen
         assert (code, out) == (2, ""), command
         assert "must be public, got the data itself" in err, command
+    assert all(account.spent == 0 for account in ledger.show())
+
+
+CONTENTS = {
+    **PROTECTED,
+    "nothing": "",
+    "one object": '{"schema": {"fields": [{"name": "Eve"}]}}\n',
+    "another object": '{"draft": ["Eve"], "datasets": 1, "dproo_model": 2}\n',
+    "a list": '["Eve"]\n',
+    "a key": "Eve = 1\n",
+    "a table": "[datasets.Eve]\ndata = 1\n",
+    "options": '[sample]\nEve = "1"\n',
+}
+
+AGENTS = """
+[datasets.a]
+data = "own.csv"
+codebook = "{codebook}"
+model = "{model}"
+epsilon_per_call = 1
+epsilon_per_day = 1
+"""
+
+
+def readers(ledger: Path, ward: str) -> dict[str, list[str]]:
+    """Return every command that reads a public file, here a protected one."""
+    of, own = ["--ledger", str(ledger)], [str(ledger.parent / "own.csv"), "--column", "c"]
+    book, free = ["--codebook", ward], ["--epsilon", "0.1", "--no-ledger"]
+    agents = ledger.parent / "codebook.toml"
+    agents.write_text(f"ledger = '{ledger}'" + AGENTS.format(codebook=ward, model="m.json"))
+    models = ledger.parent / "models.toml"
+    models.write_text(f"ledger = '{ledger}'" + AGENTS.format(codebook="book.json", model=ward))
+    return {
+        "rows": ["rows", ward, "--rows", "2"],
+        "rows in a file": ["rows", ward, "--rows", "2", "--out", str(ledger.parent / "x.csv")],
+        "config": ["--config", ward, "plan", "--k", "9", "--epsilon", "1", "--alpha", "0.1"],
+        "mcp": ["mcp", ward],
+        "an agent's code book": ["mcp", str(agents)],
+        "an agent's model": ["mcp", str(models)],
+        "preview": ["codebook", "preview", ward],
+        "import": ["codebook", "import", ward],
+        "plan": ["plan", *book, "--n", "100", "--epsilon", "1"],
+        "init": ["ledger", "init", "new", "--budget", "1", *of, *book],
+        "a row": ["sample", own[0], *book, "--epsilon", "0.1", *of],
+        "a table": ["synthesize", own[0], *book, "--rows", "2", "--epsilon", "0.1", *of],
+        "check a code book": ["check", own[0], *book],
+        "check": ["check", *own, "--alphabet", ward],
+        "a value": ["sample", *own, "--alphabet", f"{ward}:name", "--epsilon", "0.1", *of],
+        "groups": ["sample", *own, "--alphabet", "a,b", "--by", "d", "--groups", ward, *free],
+    }
+
+
+def functions(ledger: Ledger, ward: str) -> dict[str, Callable[[], object]]:
+    """Return every function that reads a public file where a ledger is known, or none can be."""
+    folder = Path(str(ledger.path)).parent
+    own = dproo.open(folder / "own.csv", ledger=ledger, dataset=str(folder / "own.csv"))
+    return {
+        "Model.load": lambda: dproo.Model.load(ward),
+        "Desk.of": lambda: Desk.of(ward),
+        "an agent's code book": lambda: Desk.of(folder / "codebook.toml"),
+        "an agent's model": lambda: Desk.of(folder / "models.toml"),
+        "check": lambda: own.check("c", Path(ward)),
+        "check a code book": lambda: own.check(ward),
+        "value": lambda: own.value("c", Path(ward), epsilon="0.1"),
+        "values": lambda: own.values("c", f"{ward}:name", size=2, epsilon="0.1"),
+        "groups": lambda: own.values("c", "a,b", by={"d": Path(ward)}, size=1, epsilon="0.1"),
+        "row": lambda: own.row(ward, epsilon="0.1"),
+        "rows": lambda: own.rows(ward, size=2, epsilon="0.1"),
+        "synthesize": lambda: own.synthesize(ward, epsilon="0.1"),
+    }
+
+
+def test_every_reader_of_a_public_file_gives_one_answer_for_a_protected_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    monkeypatch.setenv("DPROO_LEDGER", str(ledger.path))
+    (tmp_path / "own.csv").write_text("c,d\na,a\nb,a\n")
+    field = {"name": "c", "type": "string", "categories": ["a", "b"]}
+    (tmp_path / "book.json").write_text(json.dumps({"schema": {"fields": [field]}}))
+    for name in ("own.csv", "ward.csv", "ward.json"):
+        (tmp_path / name).touch()
+        ledger.declare(str(tmp_path / name), budget=1, neighbours="replace")
+    for ward in map(str, (tmp_path / "ward.csv", tmp_path / "ward.json")):
+        commands = readers(Path(str(ledger.path)), ward)
+        if ward.endswith("json"):
+            del commands["import"]  # its ending is refused
+        calls = functions(ledger, ward)
+        seen: dict[str, set[tuple[int, str, str]]] = defaultdict(set)
+        for content in CONTENTS.values():
+            Path(ward).write_bytes(content.encode(errors="surrogateescape"))
+            for name, command in commands.items():
+                seen[f"dproo: {name}"].add((run(command), *capfd.readouterr()))
+            for name, call in calls.items():
+                seen[f"Python: {name}"].add((2, "", refused(call)))
+        for name, answers in seen.items():
+            assert len(answers) == 1, (name, answers)
+            ((code, out, sentence),) = answers
+            assert (code, out) == (2, ""), name
+            assert "Eve" not in sentence, name
     assert all(account.spent == 0 for account in ledger.show())
 
 

@@ -12,11 +12,12 @@ import click
 
 from dproo import __version__
 from dproo.cli import MENU, ending
-from dproo.core.checks import may_hold_secret
+from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
+_CONFIG = "contain only tables of options, in TOML"
 
 # The module of each command; ``MENU`` has its line in the help.
 _MODULES = {
@@ -85,11 +86,15 @@ def cli(ctx: click.Context, config: str | None) -> None:
 def _is_protected(origin: Origin) -> bool:
     """Return whether a public file that a command reads is its data, or has a budget.
 
-    The ledger is looked at even where nothing is charged: what it protects stays protected.
+    The ledger is looked at even where nothing is charged: what it protects stays protected. Not
+    for the user's own defaults, though: every command would have to open it.
     """
+    options = click.get_current_context().params
+    if options.get("config", "") is None:
+        return False
     from dproo.cli.options import is_protected  # noqa: PLC0415 - where a file is read
 
-    return is_protected(origin, click.get_current_context().params)
+    return is_protected(origin, options)
 
 
 def _defaults(config: str | None) -> dict[str, Any]:
@@ -101,15 +106,16 @@ def _defaults(config: str | None) -> dict[str, Any]:
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
+    text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
     try:
-        found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX, is_guarded=False))
+        found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
+        found = {"": None}
     for name, defaults in found.items():
         command = cli.get_command(click.Context(cli), name)
         known = {option.name for option in command.params} if command else set()
-        if not isinstance(defaults, dict) or not set(defaults) <= known:
-            raise ValueError(f"config must contain only tables of options, got [{name}] in {path}.")
+        if not (known and isinstance(defaults, dict)) or not set(defaults) <= known:
+            raise ValueError(refusal("config", _CONFIG, str(path)))
     return found
 
 

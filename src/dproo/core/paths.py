@@ -18,6 +18,7 @@ from dproo.core.checks import refusal
 
 BYTES_MAX = 64 << 20
 _BLOCK = 1 << 20
+_READABLE = "be a readable UTF-8 text file"
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def require_public(name: str, origin: Origin) -> None:
 
 
 def read_public(
-    name: str, path: str | Path, *, at_most: int = BYTES_MAX, is_guarded: bool = True
+    name: str, path: str | Path, *, at_most: int = BYTES_MAX, condition: str | None = None
 ) -> str:
     """Return the text of a public file or pipe, without its byte-order mark.
 
@@ -93,13 +94,14 @@ def read_public(
         name: what a refusal calls it.
         path: a file, or a pipe such as the shell's ``<(...)``.
         at_most: how many bytes are read.
-        is_guarded: whether protected data is refused as such; False where the caller refuses
-            every unsuitable file with the same message.
+        condition: the one condition by which the caller, too, refuses every unsuitable content,
+            where the ledger that protects a file may not be known yet: nothing in it may decide
+            the message.
 
     Raises:
         ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
     """
-    unreadable = ValueError(refusal(name, "be a readable UTF-8 text file", str(path)))
+    unreadable = ValueError(refusal(name, _READABLE, str(path)))
     try:
         mode = Path(path).stat().st_mode
         origin = Origin.of(path)
@@ -107,20 +109,20 @@ def read_public(
         raise unreadable from None
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
-    if is_guarded:
-        require_public(name, origin)
+    require_public(name, origin)
     try:
         content = _content(Path(path), at_most + 1)
     except OSError:
         raise unreadable from None
-    if is_guarded:
-        require_public(name, replace(origin, header=_header(content)))
+    require_public(name, replace(origin, header=_header(content)))
     if len(content) > at_most:
-        raise ValueError(refusal(name, f"have at most {at_most:,} bytes", str(path)))
+        condition = condition or f"have at most {at_most:,} bytes"
+        raise ValueError(refusal(name, condition, str(path)))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise unreadable from None
+        condition = condition or _READABLE
+        raise ValueError(refusal(name, condition, str(path))) from None
 
 
 def _header(content: bytes) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
-from dproo.core.paths import read_public
+from dproo.core.paths import guarding, read_public
+from dproo.counting.source import Source
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
     BudgetRefused,
@@ -31,7 +32,7 @@ from dproo.errors import (
 )
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
 from dproo.ledger.ledger import always
-from dproo.releases.charge import dataset_name, remedy
+from dproo.releases.charge import dataset_name, protected, remedy
 from dproo.releases.dataset import open as open_dataset
 from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field
@@ -48,6 +49,11 @@ UNAVAILABLE = "The data or its budget is not available; its owner has been told 
 CHARGED = "The release failed after it was charged; details are withheld."
 
 _CONFIG_MAX = 1 << 20
+_CONFIG = (
+    "be a TOML file with tables [datasets.NAME], at most a ledger, and for each dataset data,"
+    " codebook, epsilon_per_call and epsilon_per_day, and at most a table, a person, a budget and"
+    " a model"
+)
 _MOST_RECORDS = 10**12
 _MOST_VALUES = 1000
 _NEEDED = {"data", "codebook", "epsilon_per_call", "epsilon_per_day"}
@@ -92,18 +98,18 @@ class Desk:
     def of(cls, config: str | Path) -> Desk:
         """Return the desk of a configuration file; its paths are relative to it."""
         path = Path(config).absolute()
+        text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
         try:
-            found = tomllib.loads(
-                read_public("config", path, at_most=_CONFIG_MAX, is_guarded=False), parse_float=str
-            )
+            found = tomllib.loads(text, parse_float=str)
         except (tomllib.TOMLDecodeError, RecursionError):
-            raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
-        datasets = found.get("datasets")
-        if not isinstance(datasets, dict) or not datasets or set(found) - {"datasets", "ledger"}:
-            raise ValueError("config must have tables [datasets.NAME], and at most a ledger.")
-        named = found.get("ledger")
-        ledger = default_path() if named is None else address_of(_placed(str(named), path.parent))
-        offers = {name: _offer(name, given, path.parent) for name, given in datasets.items()}
+            found = {}
+        if not _is_config(found):
+            raise ValueError(refusal("config", _CONFIG, str(path)))
+        named, folder = found.get("ledger"), path.parent
+        ledger = default_path() if named is None else address_of(_placed(str(named), folder))
+        offers = {
+            name: _offer(name, given, folder, ledger) for name, given in found["datasets"].items()
+        }
         return cls(offers=offers, ledger=ledger)
 
     def answer(
@@ -288,16 +294,23 @@ def _column(field: Field) -> dict[str, Any]:
     return {"name": field.name, "type": field.kind, "size": size, **ends}
 
 
-def _offer(name: str, given: object, folder: Path) -> Offer:
-    if not isinstance(given, dict) or not _NEEDED <= set(given) <= _KEYS:
-        raise ValueError(
-            f"config must give data, codebook, epsilon_per_call and epsilon_per_day for {name!r}, "
-            "and at most a table, a person, a budget and a model besides."
-        )
-    codebook = CodeBook.of(folder / str(given["codebook"]))
+def _is_config(found: Mapping[str, Any]) -> bool:
+    """Return whether a file has the tables and keys of a configuration."""
+    datasets = found.get("datasets")
+    if not isinstance(datasets, dict) or not datasets or set(found) - {"datasets", "ledger"}:
+        return False
+    return all(
+        isinstance(given, dict) and _NEEDED <= set(given) <= _KEYS for given in datasets.values()
+    )
+
+
+def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -> Offer:
     data = _placed(str(given["data"]), folder)
     if isinstance(data, Path) and not data.exists():
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
+    source = Source(data=data) if isinstance(data, Path) else None
+    with guarding(protected(lambda: Ledger(ledger), source)):
+        codebook = CodeBook.of(folder / str(given["codebook"]))
     return Offer(
         data=data,
         table=given.get("table"),

@@ -130,7 +130,7 @@ def protected(
 
     @cache
     def datasets() -> tuple[str, ...]:
-        with suppress(LedgerError):  # a charge to it will say what is the matter
+        with suppress(LedgerError, ValueError):  # a charge to it will say what is the matter
             ledger = opened()
             return () if ledger is None else tuple(account.dataset for account in ledger.show())
         return ()

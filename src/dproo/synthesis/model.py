@@ -51,6 +51,7 @@ SYNTHETIC = "synthetic: drawn from a differentially private model, no row is a r
 CONFIDENCE = 0.95
 SIZE_MAX = 10**9
 COUNTED = ("count", "low", "high")
+_SAVED = "be a model that dproo saved"
 _COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
 _NEEDED = {
     *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
@@ -506,21 +507,21 @@ class Model:
         Raises:
             ValueError: the file is not a model, or was changed after it was saved.
         """
-        text = read_public("model", path, at_most=1 << 30, is_guarded=False)
+        text = read_public("model", path, at_most=1 << 30, condition=_SAVED)
         try:
             content = json.loads(text, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             content = None
         if isinstance(content, dict) and "certificate" in content and "model" in content:
             return cls.of_receipt(content)
+        if not isinstance(content, dict) or content.get("dproo_model") != SCHEMA:
+            raise ValueError(refusal("model", _SAVED, str(path)))
         return cls._checked(content, repr(str(path)))
 
     @classmethod
-    def _checked(cls, content: Any, place: str) -> Self:
+    def _checked(cls, content: dict[str, Any], place: str) -> Self:
         """Return the model of an object of JSON, at a place that a refusal names."""
-        if not isinstance(content, dict) or content.get("dproo_model") != SCHEMA:
-            raise ValueError(f"model must be a model that dproo saved, got {place}.")
-        if content.keys() != _NEEDED:
+        if content.keys() != _NEEDED or content["dproo_model"] != SCHEMA:
             raise ValueError(f"model must have exactly the fields of a model, got {place}.")
         if content.pop("sha256") != _hash(content):
             raise ValueError(
