@@ -14,6 +14,10 @@ class ReleaseError(RuntimeError):
     """The release failed after data was touched; the message reveals nothing about the data."""
 
 
+class OutputError(RuntimeError):
+    """A file could not be written, and nothing of it is left; after a charge, a release failed."""
+
+
 class DamagedFileError(ValueError):
     """A compressed file cannot be unpacked to its end, whatever its records are."""
 

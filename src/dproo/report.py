@@ -17,7 +17,14 @@ from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import fraction_text, parse_epsilon
-from dproo.errors import BudgetRefused, ChargedError, LedgerError, ReleaseError, RuleRefused
+from dproo.errors import (
+    BudgetRefused,
+    ChargedError,
+    LedgerError,
+    OutputError,
+    ReleaseError,
+    RuleRefused,
+)
 from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
 from dproo.schema.reading import UNTYPED
@@ -104,6 +111,8 @@ def verdict(error: BaseException) -> tuple[int, str]:
 
 
 def _fault(error: BaseException) -> str:
+    if isinstance(error, OutputError):
+        return str(error)
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         return f"the output cannot be written: {os.strerror(error.errno or 0)}."
     return "this is a bug in dproo; details are withheld because they could reveal data."

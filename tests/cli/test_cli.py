@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import click
 import pytest
 from support.commands import COMMAND, MAIN, dproo
 
+from dproo import Ledger
+from dproo import open as opened
 from dproo.cli import MENU
-from dproo.cli.commands import cli
+from dproo.cli.commands import cli, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
@@ -340,6 +343,51 @@ def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     os.close(ours)
     assert shown.startswith("\rcounting, 1 s")
     assert shown.endswith("\r"), "the line was not cleared"
+
+
+WORDS = [f"value-{at}" for at in range(200)]
+WRITERS = {
+    "rows.csv": ["rows", "model.json", "--rows", "9999", "--out"],
+    "rows.jsonl": ["rows", "model.json", "--rows", "9999", "--out"],
+    "rows.parquet": ["rows", "model.json", "--rows", "9999", "--out"],
+    "rows.png": ["rows", "model.json", "--plot"],
+    "plan.svg": ["plan", "--k", "9", "--epsilon", "1", "--alpha", "0.1", "--plot"],
+    "imported.json": ["codebook", "import", "lookup.csv", "--out"],
+    "drafted.json": ["codebook", "draft", "wide.csv", "--out"],
+    "report.html": ["ledger", "report", "--out"],
+}
+
+
+@pytest.fixture
+def writing(tmp_path, monkeypatch):
+    """A folder with what the commands of WRITERS read."""
+    monkeypatch.chdir(tmp_path)
+    Path("lookup.csv").write_text("value,label\n" + "".join(f"{w},{w}\n" for w in WORDS))
+    Path("wide.csv").write_text(",".join(WORDS) + "\n")
+    field = {"name": "c", "type": "string", "categories": WORDS}
+    data = opened([{"c": WORDS[0]}] * 9)
+    data.synthesize({"schema": {"fields": [field]}}, epsilon=1).save("model.json")
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    for word in WORDS[:40]:
+        ledger.declare(word, budget=1, neighbours="replace")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_cannot_be_written_whole_exits_with_1_and_leaves_nothing(writing, name, capfd):
+    """Exit code 4 is for what was charged."""
+    before = {path.name for path in writing.iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
+    try:
+        code = run([*WRITERS[name], name])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    said = capfd.readouterr().err
+    assert code == 1, said
+    assert re.fullmatch("Error: .*(could not|cannot) be written.*\\.\n", said)
+    assert {path.name for path in writing.iterdir()} - before <= {"matplotlib"}  # its settings
+    assert run([*WRITERS[name], name]) == 0
 
 
 _FULL = "Error: the output cannot be written: No space left on device.\n"

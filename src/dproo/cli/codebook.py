@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from dproo.cli.options import LAYOUT_OPTIONS, book_of, release, with_options
-from dproo.cli.output import echo, json_option, json_text, new_file, print_json
+from dproo.cli.output import (
+    echo,
+    json_option,
+    json_text,
+    new_file,
+    print_json,
+    unwritable,
+    write_new,
+)
 from dproo.cli.sample import found_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview
-from dproo.core.checks import refusal
-from dproo.errors import ReleaseError
 from dproo.releases.charge import reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
@@ -113,7 +118,7 @@ def _saved(book: CodeBook, out: str) -> None:
     try:
         book.save(out)
     except OSError:
-        raise ReleaseError(f"the code book could not be written to {out!r}.") from None
+        raise unwritable(out) from None
 
 
 @codebook_command.command("preview")
@@ -163,10 +168,6 @@ def _write(draft: dict[str, Any], out: str | None) -> None:
     if out is None:
         click.echo(json_text(draft, indent=2))
     else:
-        try:
-            with Path(out).open("x", encoding="utf-8") as file:
-                file.write(json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
-        except OSError:
-            raise ValueError(refusal("out", "be a new file that can be written", out)) from None
+        write_new("out", out, json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
     for note in draft["draft"]:
         echo(note, err=True)

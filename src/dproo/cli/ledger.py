@@ -352,11 +352,7 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
     accounts = list(accounts)
     rows = {account.dataset: list(_rows(account, year)) for account in accounts}
     text = _csv(rows) if path.suffix.lower() == CSV else _html(accounts, rows, year)
-    try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-    except OSError:
-        raise ValueError(refusal("out", "be a new file in a folder that exists", out)) from None
+    output.write_new("out", out, text)
     return sum(map(len, rows.values()))
 
 

@@ -19,7 +19,9 @@ from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
 from dproo.core.checks import needing, one_of, refusal
+from dproo.core.paths import written
 from dproo.core.progress import watched
+from dproo.errors import OutputError
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
@@ -102,6 +104,26 @@ def new_file(name: str, path: str) -> Path:
     if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
         raise ValueError(refusal(name, "be a new file in a folder that exists", path))
     return found
+
+
+def write_new(name: str, path: str, text: str) -> None:
+    """Write a text to a new file.
+
+    Raises:
+        ValueError: there is such a file, or no folder for it.
+        OutputError: it cannot be written whole.
+    """
+    found = new_file(name, path)
+    try:
+        with written(found, "x") as file:
+            file.write(text)
+    except (OSError, ValueError):
+        raise unwritable(found) from None
+
+
+def unwritable(path: str | Path) -> OutputError:
+    """Return the error of a file that cannot be written."""
+    return OutputError(f"{str(path)!r} could not be written.")
 
 
 def visible(text: str) -> str:

@@ -31,13 +31,13 @@ from dproo.cli.output import (
     print_json,
     require_printable,
     shown,
+    unwritable,
     waiting,
     write_whole,
 )
 from dproo.cli.sample import source_options
 from dproo.core.checks import refusal, whole
 from dproo.core.numbers import parse_delta
-from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.releases.charge import reprint
@@ -157,7 +157,7 @@ def _written(path: Path, write: Any) -> None:
                     new_file("out", str(path.parent / part.name))  # it may be there by now
                     part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - whatever a library says
-        raise ReleaseError(f"{str(path)!r} could not be written.") from None
+        raise unwritable(path) from None
 
 
 @click.command("rows")

@@ -1,4 +1,4 @@
-"""Paths: public files, read whole and within limits, and the folders of a user's settings.
+"""Paths: files read whole and within limits or written whole, and the user's folders.
 
 Settings are never read from the working folder.
 """
@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dproo.core.checks import refusal
 
@@ -139,6 +140,25 @@ def _content(path: Path, at_most: int) -> bytes:
         while len(content) < at_most and (block := file.read(_BLOCK)):
             content += block
     return bytes(content)
+
+
+@contextmanager
+def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
+    """Open a file to write; one that cannot be written whole is not left behind.
+
+    Args:
+        path: the file.
+        mode: as :func:`open` takes it; text is written as UTF-8, its line ends as they are.
+    """
+    kind = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    with Path(path).open(mode, **kind) as file:  # type: ignore[call-overload]
+        try:
+            yield file
+            file.flush()
+        except BaseException:
+            with suppress(OSError):
+                Path(path).unlink()
+            raise
 
 
 def user_folder(variable: str, *default: str) -> Path | None:

@@ -23,7 +23,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.counting.boundary import apart, interrupt_in
 from dproo.counting.source import Source
-from dproo.errors import ChargedError, ReleaseError, UnpreparedError
+from dproo.errors import ChargedError, OutputError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
@@ -386,7 +386,7 @@ def _end(error: BaseException, kept: str | None, handled: BaseException | None) 
         end = SystemExit(EXIT)
         end.add_note(f"{STOPPED} {kept or ''}".rstrip())
         return end
-    sentence = str(error) if isinstance(error, ReleaseError) else RELEASE_FAILED
+    sentence = str(error) if isinstance(error, ReleaseError | OutputError) else RELEASE_FAILED
     return ReleaseError(f"{sentence} {kept or ''}".rstrip())
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from dproo.core.checks import exact, one_of, refusal
 from dproo.core.draw import RandomSource
-from dproo.core.paths import read_public
+from dproo.core.paths import read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
 from dproo.schema.lookup import described
@@ -457,7 +457,7 @@ class CodeBook:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the descriptor to a new JSON file."""
         text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
-        with Path(path).open("x", encoding="utf-8") as file:
+        with written(path, "x") as file:
             file.write(text + "\n")
 
     def row(self, places: Sequence[int]) -> dict[str, Letter]:

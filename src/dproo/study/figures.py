@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dproo.analysis.planner import plan
+from dproo.core.paths import written
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism, mechanism
 from dproo.study.accuracy import accuracy
 from dproo.study.baselines import CLIP, EUCLIDEAN, Baseline, LaplaceSampler
@@ -319,7 +320,7 @@ def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
     for name, (rows_of, draw) in PLOTS.items():
         rows = rows_of(trials)
         path = folder / f"{name}.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with written(path) as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
@@ -333,7 +334,9 @@ def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
 def write(path: Path, draw: Callable[[], Figure]) -> None:
     """Write what a function draws, as the ending of the path says, in our style."""
     with mpl.rc_context(STYLE):
-        draw().savefig(path, metadata=_UNDATED[path.suffix[1:]], bbox_inches="tight")
+        kind, drawn = path.suffix[1:], draw()
+        with written(path, "wb") as file:
+            drawn.savefig(file, format=kind, metadata=_UNDATED[kind], bbox_inches="tight")
 
 
 def obscuring_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is simulated

@@ -25,7 +25,7 @@ import numpy as np
 
 from dproo.core.checks import flag, one_of, refusal, whole
 from dproo.core.notebook import table as html_table
-from dproo.core.paths import read_public
+from dproo.core.paths import read_public, written
 from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
@@ -194,9 +194,11 @@ class Rows(Sequence[dict[str, Any]]):
         if kind == ".parquet":
             import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
-            pq.write_table(self.to_arrow(), target)
+            table = self.to_arrow()
+            with written(target, "wb") as file:
+                pq.write_table(table, file)
             return
-        with target.open("w", encoding="utf-8", newline="") as file:
+        with written(target) as file:
             if kind == ".csv":
                 self._write_csv(file)
             else:
@@ -206,7 +208,8 @@ class Rows(Sequence[dict[str, Any]]):
             for key, value in self.metadata.items()
         }
         beside = target.with_name(f"{target.name}-metadata.json")
-        beside.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        with written(beside) as file:
+            file.write(json.dumps(about, indent=1) + "\n")
 
 
 @dataclass(frozen=True, repr=False)
@@ -498,7 +501,9 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON."""
-        Path(path).write_text(self.text, encoding="utf-8")
+        text = self.text
+        with written(path) as file:
+            file.write(text)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
