@@ -6,6 +6,9 @@ import re
 import pytest
 from support.pages import ROOT
 
+from dproo import Alphabet
+from dproo.cli.commands import run
+from dproo.codebooks.overview import overview
 from dproo.schema import codebook
 from dproo.schema.codebook import CodeBook
 
@@ -158,6 +161,97 @@ def test_what_is_neither_a_path_nor_a_descriptor_is_refused(tmp_path):
         CodeBook.of(["sex"])
     with pytest.raises(ValueError, match="codebook must be a readable UTF-8 text file"):
         CodeBook.of(tmp_path / "none.json")
+
+
+WHOLE = {
+    "name": "visits",
+    "title": "Visits",
+    "dialect": {"delimiter": ";", "commentChar": "#"},
+    "encoding": "utf-8",
+    "mine": {"deep": ["x", {"deeper": "y"}]},
+    "schema": {
+        "missingValues": ["", {"value": "n/a", "label": "none"}],
+        "fields": [
+            {
+                "name": "sex",
+                "type": "string",
+                "title": "Sex",
+                "source": "the form",
+                "other": "neither",
+                "as": "text",
+                "categories": [{"value": "F", "label": "female"}, {"value": "M", "label": "male"}],
+            },
+            {
+                "name": "age",
+                "type": "integer",
+                "decimalChar": ",",
+                "missingValues": ["-9"],
+                "parents": ["sex"],
+                "bins": [0, 18, 65],
+            },
+            {"name": "ward", "type": "string", "constraints": {"enum": ["A", "B"]}},
+            {
+                "name": "day",
+                "type": "date",
+                "format": "%Y-%m-%d",
+                "outside": "2026-01-01",
+                "categories": ["2026-01-01", "2026-01-02"],
+            },
+        ],
+    },
+}
+
+
+def texts_of(value, place="", way=()):
+    """Yield the place of every text in an object, and the way to it."""
+    if isinstance(value, str):
+        yield place, way
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from texts_of(part, f"{place}.{key}" if place else key, (*way, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            yield from texts_of(part, f"{place}[{at}]", (*way, at))
+
+
+@pytest.mark.parametrize("is_draft", [False, True])
+def test_a_text_that_no_file_can_hold_is_refused_wherever_it_stands(tmp_path, is_draft, capsys):
+    CodeBook.of(WHOLE).save(tmp_path / "whole.json")
+    assert CodeBook.of(tmp_path / "whole.json").digest == CodeBook.of(WHOLE).digest
+    path = tmp_path / "book.json"
+    for place, (*before, last) in texts_of(WHOLE):
+        book = json.loads(json.dumps(WHOLE)) | ({"draft": ["note"]} if is_draft else {})
+        part = book
+        for key in before:
+            part = part[key]
+        for lone in ("\ud800", f"{part[last]}\udfff"):
+            part[last] = lone
+            sentence = f"{place} must be valid Unicode text, got {lone!r}."
+            path.write_text(json.dumps(book))
+            for given in (book, path):
+                with pytest.raises(ValueError, match=re.escape(sentence)):
+                    overview(given)
+            assert run(["codebook", "preview", str(path)]) == 2
+            assert capsys.readouterr().err == f"Error: {sentence}\n"
+    for place in ("", "schema.", "schema.fields[2]."):
+        book = json.loads(json.dumps(WHOLE))
+        {"": book, "schema.": book["schema"]}.get(place, book["schema"]["fields"][2])["\ud800"] = 1
+        sentence = f"{place[:-1] or 'the object'}: a key must be valid Unicode text"
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            CodeBook.of(book)
+    with pytest.raises(ValueError, match="column must be valid Unicode text"):
+        CodeBook.of(Alphabet.of({"\ud800": ["a", "b"]}))
+
+
+def test_a_save_that_fails_leaves_no_file_and_overwrites_none(tmp_path):
+    path = tmp_path / "book.json"
+    with pytest.raises(UnicodeEncodeError):
+        CodeBook((), {"name": "\ud800"}).save(path)  # past every check
+    assert not path.exists()
+    path.write_text("mine")
+    with pytest.raises(FileExistsError):
+        CodeBook.of(WHOLE).save(path)
+    assert path.read_text() == "mine"
 
 
 WORDS = re.compile(r"`([$\w]+)`").findall

@@ -145,6 +145,36 @@ def plain_text(name: str, value: object, condition: str = "be text") -> str:
     return str.__str__(value)
 
 
+def require_unicode(place: str, value: object) -> None:
+    """Raise if a text in an object of JSON cannot be written to a file; the message names it.
+
+    JSON can spell half of a surrogate pair, ``"\\ud800"``, which UTF-8 has no bytes for.
+
+    Args:
+        place: what a refusal calls the object; empty if its keys are known by themselves.
+        value: the object, of Python's own types.
+
+    Raises:
+        ValueError: a key or a value in it is such a text.
+
+    >>> require_unicode("", {"schema": {"fields": [{"name": "\\ud800"}]}})
+    Traceback (most recent call last):
+    ValueError: schema.fields[0].name must be valid Unicode text, got '\\ud800'.
+    """
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(refusal(place, "be valid Unicode text", value)) from None
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            require_unicode(f"{place or 'the object'}: a key", key)
+            require_unicode(f"{place}.{key}" if place else str(key), part)
+    elif isinstance(value, list | tuple):
+        for at, part in enumerate(value):
+            require_unicode(f"{place}[{at}]", part)
+
+
 def whole(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
     """Return ``value`` as a Python integer within its bounds.
 

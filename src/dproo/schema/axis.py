@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Self
 
-from dproo.core.checks import exact, one_of, refusal, whole
+from dproo.core.checks import exact, one_of, refusal, require_unicode, whole
 from dproo.core.paths import Origin
 from dproo.schema.cell import EXACT_FLOAT, plain, text_of
 from dproo.schema.reading import (
@@ -261,10 +261,7 @@ def _letter(letter: object) -> Letter:
     if letter == "":
         raise ValueError("letter must not be empty: an empty cell counts as missing.")
     if isinstance(letter, str):
-        try:
-            letter.encode()
-        except UnicodeEncodeError:
-            raise ValueError(refusal("letter", "be valid Unicode text", letter)) from None
+        require_unicode("letter", letter)
         return letter
     if text_of(letter) is None:
         raise ValueError(refusal("letter", "have at most 1000 digits", letter))

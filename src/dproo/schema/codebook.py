@@ -25,11 +25,20 @@ from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import exact, one_of, refusal
+from dproo.core.checks import exact, one_of, refusal, require_unicode
 from dproo.core.draw import RandomSource
 from dproo.core.paths import read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
-from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
+from dproo.schema.axis import (
+    OTHER,
+    RANGE_LIMIT,
+    Axis,
+    Bins,
+    IntegerRange,
+    Letter,
+    Letters,
+    PeriodRange,
+)
 from dproo.schema.lookup import described
 from dproo.schema.reading import (
     DATE,
@@ -82,13 +91,14 @@ class Field:
     def within(self, place: int, source: RandomSource) -> Letter | float:
         """Return a uniform number from the bin at this place; any other letter unchanged.
 
-        The edges are public, so the number reveals no more than the bin.
+        The edges are public, so the number reveals no more than the bin. An integer has at most
+        18 digits, as a cell that counts as one.
         """
         if not isinstance(self.axis, Bins) or place == self.axis.listed:
             return self[place]
         low, high = self.axis.edges[place : place + 2]
         if self.kind == "integer":
-            first, past = ceil(low), ceil(high)
+            first, past = max(ceil(low), 1 - RANGE_LIMIT), min(ceil(high), RANGE_LIMIT)
             return first + source.below(past - first) if first < past else self[place]
         share = source.below(_STEPS) / _STEPS
         return min(low + share * (high - low), nextafter(high, low))
@@ -476,6 +486,7 @@ class CodeBook:
 
 def _of_axis(name: str, axis: Axis) -> Field:
     """Return the column whose letters an alphabet lists."""
+    require_unicode("column", name)
     if axis.place(OTHER) is not None:
         raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
     kind = {IntegerRange: "integer", Bins: "number"}.get(type(axis), "string")
@@ -494,6 +505,7 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
     try:
         found: dict[str, Any] = exact(book)
+        require_unicode("", found)
     except RecursionError:
         raise ValueError("codebook must not be nested so deeply.") from None
     return found
