@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -357,6 +358,49 @@ def changed(text, way, change):
     return json.dumps(content)
 
 
+def written_everywhere(rows, folder):
+    """Make of rows every frame and file that can be made of them."""
+    for name in ("rows.csv", "rows.jsonl", "rows.parquet"):
+        rows.write(folder / name)
+    for frame in (rows.to_pandas(), rows.to_polars(), rows.to_arrow()):
+        assert len(frame) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("way", "change", "refused"),
+    [
+        (("columns", 1, "bins", 1, 1), 10**30, "model must hold tables that fit each other"),
+        (("columns", 1, "bins", 1, 1), 2**53 + 1, "model must hold tables that fit each other"),
+        (("columns", 1, "bins", 1), [1e20, 1e30], "model must hold tables that fit each other"),
+        (("columns", 1, "bins", 1), [-1e30, 1e30], None),
+        (("columns", 1, "bins", 1, 1), 1e30, None),
+        (("columns", 1, "bins", 0, 0), -1e30, None),
+        (("columns", 0, "letters", 0), 10**30, None),
+        (("columns", 0, "letters"), [1, -(10**30), 2.5], None),
+        (("columns", 0, "name"), "\ud800", "model.columns[0].name must be valid Unicode text"),
+        (("columns", 0, "labels", 0), "a\udfff", "model.columns[0].labels[0] must be valid"),
+        (("columns", 0, "letters", 1), "\ud800", "model.columns[0].letters[1] must be valid"),
+        (("steps", 0, "kind"), "\ud800", "model.steps[0].kind must be valid Unicode text"),
+        (("steps", 0, "\ud800"), 1, "model.steps[0]: a key must be valid Unicode text"),
+        (("delta",), "\ud800", "model.delta must be valid Unicode text, got '\\ud800'."),
+    ],
+)
+def test_rows_can_be_made_of_whatever_is_loaded(tmp_path, way, change, refused):
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    path.write_text(changed(path.read_text(encoding="utf-8"), way, change), encoding="utf-8")
+    if refused is not None:
+        with pytest.raises(ValueError, match=re.escape(refused)) as error:
+            Model.load(path)
+        assert len(str(error.value)) < 300
+        return
+    model = Model.load(path)
+    for rows in (model.rows(500, labels=True), model.rows(500, within_bins=True)):
+        written_everywhere(rows, tmp_path)
+        assert list(map(str, rows.to_polars()["ward"])) == [str(row["ward"]) for row in rows]
+    model.save(path)
+
+
 def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
     """Whoever changes its hash with it gets rows, or a sentence."""
     path = tmp_path / "model.json"
@@ -380,6 +424,8 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         10**30,
         10**15,
         {"kind": "choice"},
+        "\ud800",
+        {"\ud800": 1},
     )
     for way in DICE.sample([*places_of(json.loads(text))], 60):
         if way == ("sha256",):
@@ -389,7 +435,9 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         with suppress(ValueError):  # and nothing else
             model = Model.load(path)
             assert len(model.rows(3)) == 3, (way, change)
-            model.rows(3, labels=True, within_bins=True).write(tmp_path / "rows.csv")
+            for rows in (model.rows(9, labels=True), model.rows(9, within_bins=True)):
+                written_everywhere(rows, tmp_path)
+            model.save(tmp_path / "again.json")
             assert model.counts(model.names[-1]).rows
             certify(model)
 

@@ -23,13 +23,15 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
-from dproo.core.checks import flag, one_of, refusal, whole
+from dproo.core.checks import flag, one_of, refusal, require_unicode, whole
 from dproo.core.notebook import table as html_table
 from dproo.core.paths import read_public, written
 from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
 from dproo.receipt import Receipt
+from dproo.schema.axis import RANGE_LIMIT, Bins
+from dproo.schema.reading import INTEGER, NUMBER, Reading
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
 from dproo.synthesis.fit import LOWEST, Array, Law
 from dproo.synthesis.request import (
@@ -106,7 +108,8 @@ class ModelColumn:
         low, high = edges
         if not self.is_integer:
             return min(low + share * (high - low), math.nextafter(high, low))
-        first, past = math.ceil(low), max(math.ceil(high), math.ceil(low) + 1)
+        first = max(math.ceil(low), 1 - RANGE_LIMIT)  # no integer of a cell has more digits
+        past = max(min(math.ceil(high), RANGE_LIMIT), first + 1)
         return min(first + int(share * (past - first)), past - 1)
 
 
@@ -159,7 +162,8 @@ class Rows(Sequence[dict[str, Any]]):
         """Return a Polars frame."""
         import polars as pl  # noqa: PLC0415 - as above
 
-        return pl.DataFrame(self.columns, strict=False)
+        columns = {name: _typed(cells_) for name, cells_ in self.columns.items()}
+        return pl.DataFrame(columns, strict=False)
 
     def to_arrow(self) -> Any:
         """Return an Arrow table; the metadata of its schema say that it is synthetic."""
@@ -533,6 +537,7 @@ class Model:
                 f"The model {place} was changed after it was saved: its hash does not fit. "
                 "Use the file as it was released."
             )
+        require_unicode("model", content)
         try:
             return cls._read(content)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -611,17 +616,11 @@ def _column(found: dict[str, Any]) -> ModelColumn:
         and all(isinstance(text, str) for text in (name, *filter(None, labels)))
     ):
         raise TypeError
-    bins = tuple(edges if edges is None else _edges(*edges) for edges in found["bins"])
-    return ModelColumn(name, letters, labels, bins, flag("is_integer", found["is_integer"]))
-
-
-def _edges(low: Any, high: Any) -> tuple[float, float]:
-    """Return the edges of a bin, which are finite floats."""
-    if not all(isinstance(edge, int | float) for edge in (low, high)):
-        raise TypeError
-    if not -math.inf < float(low) < float(high) < math.inf:
-        raise ValueError
-    return low, high
+    is_integer = flag("is_integer", found["is_integer"])
+    for low, high in filter(None, found["bins"]):
+        Bins.of([low, high]).check_reading(Reading(kind=INTEGER if is_integer else NUMBER))
+    bins = tuple(None if edges is None else tuple(edges) for edges in found["bins"])
+    return ModelColumn(name, letters, labels, bins, is_integer)
 
 
 def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
@@ -679,11 +678,25 @@ def _cell(cell: Any) -> Any:
     return json.dumps(cell) if isinstance(cell, bool) else cell
 
 
+_LONG = 1 << 63
+
+
+def _typed(column: list[Any]) -> list[Any]:
+    """Return a column as a frame holds it: all as text if an integer has more than 64 bits."""
+    is_long = any(isinstance(cell, int) and not -_LONG <= cell < _LONG for cell in column)
+    return _texts(column) if is_long else column
+
+
+def _texts(column: list[Any]) -> list[Any]:
+    return [None if cell is None else str(_cell(cell)) for cell in column]
+
+
 def _arrow(pa: Any, column: list[Any]) -> Any:
     """Return a column for Arrow; where letters are of several types, all are text."""
+    column = _typed(column)
     kinds = {type(cell) for cell in column if cell is not None}
     if len(kinds) > 1 and not kinds <= {int, float}:
-        column = [None if cell is None else str(_cell(cell)) for cell in column]
+        column = _texts(column)
     elif kinds == {int, float}:
         column = [None if cell is None else float(cell) for cell in column]
     return pa.array(column)
