@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ import pytest
 
 import dproo
 from dproo.core.checks import exact
-from dproo.ledger import Entry, Ledger, Limits
+from dproo.integrations import agent
+from dproo.integrations.agent import Desk
+from dproo.ledger import Entry, Ledger, Limits, accept_restore, address_of, copy
 from dproo.schema.reading import Reading
+from dproo.synthesis import model
 
 pytestmark = pytest.mark.one_of(3)
 
@@ -305,6 +310,132 @@ def test_a_text_acts_as_its_own_characters(folders: Callable[[], Ledger], call: 
         assert type(theirs) is type(said), kind
         assert holds == held, kind
         assert theirs == said, kind
+
+
+def model_file(folder: Path) -> str:
+    dproo.open(RECORDS).synthesize(BOOK, epsilon=1).save(folder / "m.json")
+    return str(folder / "m.json")
+
+
+def book_file(folder: Path) -> str:
+    dproo.CodeBook.of(BOOK).save(folder / "b.json")
+    return str(folder / "b.json")
+
+
+def public_file(folder: Path, text: str, name: str = "p.csv") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def config_file(folder: Path) -> str:
+    book_file(folder)
+    public_file(folder, "a,w\nflu,x\n", "d.csv")
+    return public_file(
+        folder,
+        "[datasets.a]\ndata = 'd.csv'\ncodebook = 'b.json'\n"
+        "epsilon_per_call = 1\nepsilon_per_day = 1\n",
+        "c.toml",
+    )
+
+
+MODEL = dproo.open(RECORDS).synthesize(BOOK, epsilon=1)
+# Every public function that takes a path, with a folder and a text; what it returns is compared.
+PATHS: dict[str, Callable[[Path, Text], Any]] = {
+    "Alphabet.read": lambda here, t: (
+        dproo.Alphabet.read(t(public_file(here, "k,v\na,1\n")), column=t("k")).digest
+    ),
+    "Charge": lambda here, t: dproo.Charge(ledger=t(str(here / "l")), dataset="d").address.name,
+    "CodeBook.save": lambda here, t: dproo.CodeBook.of(BOOK).save(t(str(here / "new.json"))),
+    "CodeBook.of": lambda here, t: dproo.CodeBook.of(t(book_file(here))).digest,
+    "Dataset.row": lambda here, t: (
+        dproo.open(RECORDS).row(t(book_file(here)), epsilon=1).receipt.column_names
+    ),
+    "Dataset.rows": lambda here, t: (
+        dproo.open(RECORDS).rows(t(book_file(here)), size=1, epsilon=1).receipt.column_names
+    ),
+    "Dataset.synthesize": lambda here, t: (
+        dproo.open(RECORDS).synthesize(t(book_file(here)), epsilon=1).names
+    ),
+    "Desk.of": lambda here, t: list(Desk.of(t(config_file(here))).offers),
+    "Ledger": lambda here, t: Ledger(Ledger.create(t(str(here / "l.sqlite3"))).path).datasets(),
+    "Ledger.create": lambda here, t: Ledger.create(t(str(here / "l.sqlite3"))).datasets(),
+    "Model.load": lambda here, t: dproo.Model.load(t(model_file(here))).names,
+    "Model.save": lambda here, t: MODEL.save(t(str(here / "new.json"))),
+    "Rows.write": lambda here, t: [
+        MODEL.rows(2).write(t(str(here / name))) for name in ("r.csv", "r.jsonl", "r.parquet")
+    ],
+    "accept_restore": lambda here, t: accept_restore(
+        t(str(Ledger.create(here / "l.sqlite3").path))
+    ),
+    "address_of": lambda here, t: address_of(t(str(here / "x"))).name,
+    "copy": lambda here, t: copy(
+        Ledger.create(here / "l.sqlite3"), t(str(here / "l2.sqlite3"))
+    ).datasets(),
+    "draft_codebook": lambda here, t: dproo.draft_codebook(t(public_file(here, "a,w\nflu,x\n"))),
+    "import_codebook": lambda here, t: dproo.import_codebook(
+        t(public_file(here, "k,v\na,1\n")), column=t("c")
+    ),
+    "open": lambda here, t: [
+        column.name for column in dproo.open(t(public_file(here, "a,w\nflu,x\n"))).columns
+    ],
+    "plan": lambda here, t: dproo.plan(codebook=t(book_file(here)), n=99, epsilon=1).alpha,
+}
+
+
+def taking_a_path() -> Iterator[str]:
+    """Yield the public functions whose signature has a path, or what may be one."""
+    for module, names in (
+        (dproo, dproo.__all__),
+        (dproo.ledger, dproo.ledger.__all__),
+        (agent, ["Desk"]),
+        (model, ["Rows"]),
+    ):
+        for name in names:
+            one = getattr(module, name)
+            parts = inspect.getmembers_static(one) if inspect.isclass(one) else []
+            methods = {f"{name}.{part}": found for part, found in parts if part[0] != "_"}
+            for called, found in {name: one, **methods}.items():
+                function = getattr(found, "__func__", found)
+                if inspect.isfunction(function) or inspect.isclass(function):
+                    with suppress(ValueError):  # an exception has no signature
+                        given = inspect.signature(function).parameters.values()
+                        if any("Path" in str(p.annotation) or p.name in ANY_PATH for p in given):
+                            yield called
+
+
+ANY_PATH = {"path", "data", "book", "codebook"}
+NO_PATH = {"Limits", "Layout.ending_of"}  # a fingerprint; the name of a file that is open
+
+
+def test_every_function_that_takes_a_path_is_tried() -> None:
+    assert {*taking_a_path()} - NO_PATH == {*PATHS}
+
+
+class Place:
+    """A path of its own kind, whose text is of a subclass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __fspath__(self) -> str:
+        return self.text
+
+
+@pytest.mark.parametrize("call", PATHS)
+def test_a_path_names_the_file_of_its_own_characters(tmp_path: Path, call: str) -> None:
+    def done(name: str, text: Text) -> tuple[Any, list[str]]:
+        here = tmp_path / name
+        here.mkdir(mode=0o700)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(here)
+            return PATHS[call](here, text), sorted(path.name for path in here.iterdir())
+
+    wanted = done("plain", str)
+    for at, (kind, of) in enumerate(TEXTS.items()):
+        assert done(f"{at}", of) == wanted, kind
+    if call in {"CodeBook.save", "Model.save", "Model.load", "Rows.write", "CodeBook.of"}:
+        lying = TEXTS["one that is written otherwise"]
+        assert done("place", lambda text: Place(lying(text))) == wanted
 
 
 class Number(int):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from dproo.core.checks import exact
 from dproo.counting.fit import Column, looks_like_record
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import describe
@@ -66,6 +67,7 @@ def draft_codebook(
         ValueError: it cannot be read, or its first line is not a header.
     """
     layout = Layout(**reading)
+    data, table = exact(data) if isinstance(data, str) else data, exact(table)
     columns = describe(data, table=table, layout=layout)
     is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
     if is_text and len(columns) > 1 and not columns[0].name:

@@ -13,8 +13,8 @@ from typing import Any
 
 from dproo.codebooks.draft import draft_codebook, drafted, slug_of
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
-from dproo.core.checks import needing, one_of, refusal
-from dproo.core.paths import BYTES_MAX, Origin, read_public, require_public
+from dproo.core.checks import exact, needing, one_of, refusal
+from dproo.core.paths import BYTES_MAX, Origin, path_of, read_public, require_public
 from dproo.counting.sources.rows.statistics import SPSS, STATA, header_of, labels_of
 from dproo.schema.lookup import LEADING_ZEROS, field_of, fields_of_lookup, table_rows
 
@@ -39,7 +39,7 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
     Raises:
         ValueError: it is of no such form, or cannot be read.
     """
-    name = os.fspath(path)
+    name, column = str(path_of("path", path)), exact(column)
     suffix = Path(name).suffix.lower()
     one_of("the end of the file's name", suffix, (*_TABLES, *SPSS, *STATA))
     if column is not None and suffix not in _TABLES:

@@ -15,11 +15,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.core.checks import plain_text, refusal
 
 BYTES_MAX = 64 << 20
 _BLOCK = 1 << 20
 _READABLE = "be a readable UTF-8 text file"
+
+
+def path_of(name: str, path: object) -> Path:
+    """Return a path; a text of a subclass of ``str`` names what its own characters do.
+
+    Raises:
+        TypeError: it is neither a text nor a path.
+    """
+    place = os.fspath(path) if isinstance(path, os.PathLike) else path
+    return Path(plain_text(name, place, "be a path"))
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class Origin:
     @classmethod
     def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
         """Return the origin of letters read from a file."""
-        found = Path(path).stat()
+        found = path_of("path", path).stat()
         return cls((found.st_dev, found.st_ino), tuple(header))
 
     def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
@@ -102,9 +112,10 @@ def read_public(
     Raises:
         ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
     """
+    path = path_of(name, path)
     unreadable = ValueError(refusal(name, _READABLE, str(path)))
     try:
-        mode = Path(path).stat().st_mode
+        mode = path.stat().st_mode
         origin = Origin.of(path)
     except (OSError, ValueError):  # ValueError: a name with a null character
         raise unreadable from None
@@ -112,7 +123,7 @@ def read_public(
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
     require_public(name, origin)
     try:
-        content = _content(Path(path), at_most + 1)
+        content = _content(path, at_most + 1)
     except OSError:
         raise unreadable from None
     require_public(name, replace(origin, header=_header(content)))
@@ -151,13 +162,14 @@ def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
         mode: as :func:`open` takes it; text is written as UTF-8, its line ends as they are.
     """
     kind = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with Path(path).open(mode, **kind) as file:  # type: ignore[call-overload]
+    path = path_of("path", path)
+    with path.open(mode, **kind) as file:  # type: ignore[call-overload]
         try:
             yield file
             file.flush()
         except BaseException:
             with suppress(OSError):
-                Path(path).unlink()
+                path.unlink()
             raise
 
 

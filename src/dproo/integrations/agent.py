@@ -20,7 +20,7 @@ from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
-from dproo.core.paths import guarding, read_public
+from dproo.core.paths import guarding, path_of, read_public
 from dproo.counting.source import Source
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
@@ -97,7 +97,7 @@ class Desk:
     @classmethod
     def of(cls, config: str | Path) -> Desk:
         """Return the desk of a configuration file; its paths are relative to it."""
-        path = Path(config).absolute()
+        path = path_of("config", config).absolute()
         text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
         try:
             found = tomllib.loads(text, parse_float=str)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dproo.core.checks import exact, one_of, refusal, whole
-from dproo.core.paths import Origin, read_public
+from dproo.core.paths import Origin, path_of, read_public
 from dproo.schema.axis import OPEN, OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE, MONTH, Reading, periods
@@ -158,6 +158,7 @@ class Alphabet:
             ValueError: it cannot be read, or is not such a list. The message quotes and counts
                 nothing in the file, which may be data.
         """
+        path, column = path_of("path", path), exact(column)
         text = read_public("alphabet", path)
         header: list[str] = []
         unlisted = ValueError(refusal("alphabet", _LISTED, str(path)) + _WITHHELD)

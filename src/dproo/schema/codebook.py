@@ -27,7 +27,7 @@ from typing import Any
 
 from dproo.core.checks import exact, one_of, refusal, require_unicode
 from dproo.core.draw import RandomSource
-from dproo.core.paths import read_public, written
+from dproo.core.paths import path_of, read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import (
     OTHER,
@@ -500,7 +500,7 @@ _DIGITS = 4000
 def read_descriptor(book: Any) -> Mapping[str, Any]:
     """Return a descriptor, read from its file if it is a path, draft or not."""
     if isinstance(book, str | os.PathLike):
-        book = _read(Path(exact(book)))
+        book = _read(path_of("codebook", book))
     if not isinstance(book, Mapping):
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
     try:

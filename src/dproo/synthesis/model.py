@@ -25,7 +25,7 @@ import numpy as np
 
 from dproo.core.checks import flag, one_of, refusal, require_unicode, whole
 from dproo.core.notebook import table as html_table
-from dproo.core.paths import read_public, written
+from dproo.core.paths import path_of, read_public, written
 from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
@@ -193,7 +193,7 @@ class Rows(Sequence[dict[str, Any]]):
         Raises:
             ValueError: the name has another ending.
         """
-        target = Path(path)
+        target = path_of("path", path)
         kind = one_of("path", target.suffix.lower(), (".csv", ".jsonl", ".parquet"))
         if kind == ".parquet":
             import pyarrow.parquet as pq  # noqa: PLC0415 - as above
@@ -516,6 +516,7 @@ class Model:
         Raises:
             ValueError: the file is not a model, or was changed after it was saved.
         """
+        path = path_of("path", path)
         text = read_public("model", path, at_most=1 << 30, condition=_SAVED)
         try:
             content = json.loads(text, parse_constant=_no_constant)
