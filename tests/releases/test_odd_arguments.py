@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import numpy as np
 import pytest
 
 import dproo
+from dproo.core import counts as core_counts
 from dproo.core.checks import refusal, shown
+from dproo.integrations.agent import Desk
+from dproo.integrations.opendp import make_sampler
 from dproo.ledger import (
     Database,
     Entry,
@@ -23,6 +27,7 @@ from dproo.ledger import (
     copy,
     install,
 )
+from dproo.schema import axis
 from dproo.schema.axis import Bins
 
 pytestmark = pytest.mark.one_of(3)
@@ -48,6 +53,7 @@ ODD = [
     *(1.5, -1, float("nan"), float("inf"), Decimal("sNaN"), "x", "9" * 5000, b"x", None, True),
     *(int, object(), (one for one in "ab"), "\ud800", -0.5, Decimal("NaN")),
     *([], [[1]], Unwritable(), [Unwritable()], UnwritableText("x"), np.array([1.5]), 1j),
+    np.array(["a", "b"]),
 ]
 BOOK = {
     "schema": {
@@ -58,6 +64,7 @@ BOOK = {
 }
 ROWS = [{"w": "a", "v": "b"}] * 60
 ROO = dproo.mechanism("roo", epsilon=1, n=10, k=3)
+WEIGHED = dproo.Counts.of([5, 3, 2])
 MODEL = dproo.open(ROWS).synthesize(BOOK, epsilon=1)
 RECEIPT = {**MODEL.receipt.as_dict(), "model": MODEL.kept}
 KNOWN = {"n": 10, "k": 3, "epsilon": 1}
@@ -196,6 +203,14 @@ REFUSED_ANYWAY: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"path": None},
     ),
     "address_of": (address_of, {"ledger": None}),
+    "Model.load": (dproo.Model.load, {"path": None}),
+    "Alphabet.read": (dproo.Alphabet.read, {"path": None}),
+    "import_codebook": (dproo.import_codebook, {"path": None}),
+    "an agent's configuration": (Desk.of, {"config": None}),
+    "OpenDP": (
+        partial(make_sampler, epsilon=1),
+        dict.fromkeys(("input_domain", "input_metric", "alphabet"), "x"),
+    ),
     "Database": (Database, {"url": None}),
     "columns to find": (
         lambda columns: dproo.open(ROWS).synthesize(columns=columns, epsilon=1, delta="1e-6"),
@@ -209,13 +224,17 @@ REFUSED_ANYWAY: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "plan": (dproo.plan, KNOWN),
+    "planned samplers": (
+        lambda samplers: dproo.plan(k=3, n=10, epsilon=1, samplers=samplers),
+        {"samplers": ["roo"]},
+    ),
     "limit": (dproo.limit, KNOWN),
     "compose": (dproo.compose, {"mechanism": ROO, "releases": 5, "delta": "1e-6"}),
     "mechanism": (dproo.mechanism, {"name": "roo", **KNOWN}),
     "accuracy": (dproo.accuracy, {"mechanism": ROO, "p": ["0.5", "0.25", "0.25"]}),
     "compare": (
-        lambda **given: dproo.compare(trials=40, **given),
-        {"n": 10, "k": 2, "epsilon": 1, "p": ["0.5", "0.5"]},
+        lambda **given: dproo.compare(**{"trials": 40, **given}),
+        {"n": 10, "k": 2, "epsilon": 1, "p": ["0.5", "0.5"], "trials": 40},
     ),
     "audit": (
         lambda **given: dproo.audit(lambda _: 1, [1], [2], **given),
@@ -226,6 +245,17 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "epsilon_of": (dproo.epsilon_of, {"q": "0.1", "n": 10, "k": 3}),
     "Counts": (dproo.Counts, {"runs": [(1, 2)]}),
     "Counts.of": (dproo.Counts.of, {"counts": [1, 2]}),
+    "Counts.sparse": (dproo.Counts.sparse, {"seen": {0: 2}, "k": 3}),
+    "Transition": (
+        lambda **given: ROO.ratio(dproo.Transition(**given)),
+        {"before": [5, 3, 2], "after": [4, 4, 2], "letters": (0,)},
+    ),
+    "ratio": (ROO.ratio, {"transition": dproo.Transition(WEIGHED, WEIGHED)}),
+    "Alphabet.product": (dproo.Alphabet.product, {"columns": {"w": ["a"]}}),
+    "read_as": (
+        lambda **given: dproo.Alphabet.of(["2024-01-01"]).read_as(**given),
+        {"kind": "date", "format": "DD.MM.YYYY"},
+    ),
     "Alphabet.of": (dproo.Alphabet.of, {"letters": ["a", "b"]}),
     "Alphabet.records": (dproo.Alphabet.of(["a"]).records, {"indices": [0, 1]}),
     "Alphabet.integers": (dproo.Alphabet.integers, {"start": 0, "stop": 9}),
@@ -237,15 +267,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Charge": (dproo.Charge, {"purpose": "p", "operator": "o"}),
     "Layout": (dproo.Layout, {"skip_rows": 1, "comment": "#", "delimiter": ";", "encoding": None}),
     "Reading": (dproo.Reading, {"kind": "number", "decimal": ",", "thousands": "."}),
-    "open": (lambda **given: dproo.open(ROWS, **given), {"person": None, "table": None}),
+    "open": (
+        lambda **given: dproo.open(ROWS, **given),
+        {"person": None, "table": None, "layout": None},
+    ),
     "check": (dproo.open(ROWS).check, {"what": "w", "letters": ["a"], "cell": "a"}),
     "value": (
         dproo.open(ROWS).value,
         {"column": "w", "letters": ["a"], "epsilon": 1, "sampler": "roo"},
     ),
     "open value": (
-        lambda **given: dproo.open(ROWS * 9).value("w", "open", epsilon=1, **given),
-        {"delta": "1e-6", "minimum_people": 3},
+        lambda **given: dproo.open(ROWS * 9).value(letters="open", epsilon=1, **given),
+        {"column": "w", "delta": "1e-6", "minimum_people": 3},
     ),
     "values": (
         dproo.open(ROWS).values,
@@ -295,6 +328,24 @@ def test_odd_arguments_are_refused_in_a_short_sentence(call: str, name: str) -> 
             assert "set_int_max_str_digits" not in text, shown(odd)
             path = odd if isinstance(odd, str) and len(odd) > 1 else "no path"
             assert len(text.replace(path, "")) < 600, shown(odd)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dproo.Alphabet.bins(range(10**18)),
+        lambda: dproo.Alphabet.of(range(0, 10**18, 2)),
+        lambda: ROO.draw(range(10**18)),
+        lambda: dproo.compare(n=10**4, k=9, epsilon=1, p=[1] + [0] * 8, trials=10**30),
+    ],
+)
+def test_more_than_can_be_done_is_refused(
+    call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (axis, core_counts):
+        monkeypatch.setattr(module, "LISTED_MAX", 1000)  # sooner
+    with pytest.raises(ValueError, match="must be at most"):
+        call()
 
 
 @pytest.mark.parametrize("call", CALLS)

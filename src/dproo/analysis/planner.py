@@ -400,6 +400,8 @@ def plan(
     if len(missing) != 1:
         raise ValueError("plan needs exactly three of n, k, epsilon and alpha.")
     known = {name: parsers[name](value) for name, value in given.items() if value is not None}
+    if not isinstance(samplers, Iterable | None):
+        raise TypeError(refusal("samplers", "be a list of names", samplers))
     asked = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
     question = Question(missing[0], known)
     return Plan(missing[0], tuple(_row(question, name) for name in asked), question.limit)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice", bound=str)
+Item = TypeVar("Item")
 
 WITHHELD = "text that is withheld because it may hold a password"
 
@@ -193,6 +194,22 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
     if at_most is not None and not number <= at_most:
         raise ValueError(refusal(name, f"be at most {at_most}", number))
     return number
+
+
+LISTED_MAX = 10**7
+"""The most letters, edges or counts that are taken one by one."""
+
+
+def bounded(name: str, values: Iterable[Item], *, at_most: int) -> Iterator[Item]:
+    """Yield what is listed; a range may have more than a lifetime is long.
+
+    Raises:
+        ValueError: there are more.
+    """
+    for at, value in enumerate(values):
+        if at == at_most:
+            raise ValueError(f"{name} must be at most {at_most:,}, got more.")
+        yield value
 
 
 def flag(name: str, value: object) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate, chain, combinations, pairwise, repeat, starmap
 from operator import add, itemgetter, mul
 
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import LISTED_MAX, bounded, refusal, whole
 
 _PAIRS = (
     "runs must be pairs of a value and how many letters have it. Counts.of takes one integer for"
@@ -148,11 +148,15 @@ class Counts(Runs):
             return counts
         if isinstance(counts, str | bytes | Mapping) or not isinstance(counts, Iterable):
             raise TypeError(refusal("counts", "be a sequence of integers", counts))
-        return cls((whole("counts", count, at_least=0), 1) for count in counts)
+        some = bounded("counts", counts, at_most=LISTED_MAX)
+        return cls((whole("counts", count, at_least=0), 1) for count in some)
 
     @classmethod
     def sparse(cls, seen: Mapping[int, int], *, k: int) -> Counts:
         """Return the counts of ``k`` letters, zero except for those in ``seen``."""
+        if not isinstance(seen, Mapping):
+            raise TypeError(refusal("seen", "be a mapping of letters to counts", seen))
+        k = whole("k", k, at_least=1)
 
         def pieces() -> Iterator[tuple[int, int]]:
             following = 0

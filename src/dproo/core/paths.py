@@ -29,7 +29,7 @@ def path_of(name: str, path: object) -> Path:
         TypeError: it is neither a text nor a path.
     """
     place = os.fspath(path) if isinstance(path, os.PathLike) else path
-    return Path(plain_text(name, place, "be a path"))
+    return Path(plain_text(name, place, "be a text or a path"))
 
 
 @dataclass(frozen=True)

@@ -76,12 +76,12 @@ def make_sampler(
 
 def _options(domain: Any, metric: Any, kind: type[Mechanism], k: int) -> dict[str, Any]:
     """Return the sampler's arguments other than epsilon, checked."""
-    relation = _RELATIONS.get(str(metric.type))
+    relation = _RELATIONS.get(str(getattr(metric, "type", None)))
     if relation not in kind.relations:
         known = [name for name, relation in _RELATIONS.items() if relation in kind.relations]
         condition = f"be one of {', '.join(known)} for {kind.name}"
         raise ValueError(refusal("input_metric", condition, str(metric)))
-    if getattr(domain.type, "origin", None) != "VectorDomain":
+    if getattr(getattr(domain, "type", None), "origin", None) != "VectorDomain":
         raise ValueError(refusal("input_domain", "be a domain of vectors", str(domain)))
     if k < 2:
         raise ValueError(refusal("alphabet", "have at least 2 letters", k))

@@ -64,6 +64,13 @@ class Transition:
     after: Counts
     letters: tuple[int, ...] = (0,)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.letters, tuple):
+            raise TypeError(refusal("letters", "be a tuple of indices", self.letters))
+        counts = {name: Counts.of(getattr(self, name)) for name in ("before", "after")}
+        letters = tuple(whole("letters", letter, at_least=0) for letter in self.letters)
+        vars(self).update(counts, letters=letters)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
@@ -242,6 +249,17 @@ class Mechanism(ABC):
 
     def ratio(self, transition: Transition) -> Fraction:
         """Return the factor by which the transition changes the probability of its letters."""
+        if not isinstance(transition, Transition):
+            raise TypeError(refusal("transition", "be a Transition", transition))
+        letters = transition.letters
+        if len(letters) != self.draws or max(letters) >= self.k:
+            condition = f"be {self.draws} of the {shown(self.k)} letters"
+            raise ValueError(refusal("letters", condition, letters))
+        return self._ratio(
+            Transition(self.checked(transition.before), self.checked(transition.after), letters)
+        )
+
+    def _ratio(self, transition: Transition) -> Fraction:
         letters = transition.letters
         return self.probability(transition.after, letters) / self.probability(
             transition.before, letters

@@ -250,7 +250,7 @@ class RevealOrObscure(Mechanism):
         bound = log_upper(1 + records * (exp_upper(epsilon) - 1))
         return min(bound, super().group_loss(epsilon, records))
 
-    def ratio(self, transition: Transition) -> Fraction:
+    def _ratio(self, transition: Transition) -> Fraction:
         """Return the factor by which the transition changes the probability of its letters.
 
         A letter's factors ``w, w + record, w + 2 record, ...`` before and after a transition

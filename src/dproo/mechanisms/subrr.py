@@ -94,7 +94,7 @@ class SubsampledRandomizedResponse(Mechanism):
         """Return the probability of these answers, in this order."""
         return (self.q / self.k) ** len(letters) * self._lift(counts, letters)
 
-    def ratio(self, transition: Transition) -> Fraction:
+    def _ratio(self, transition: Transition) -> Fraction:
         """Return the factor by which the transition changes the probability of its answers."""
         letters = transition.letters
         return self._lift(transition.after, letters) / self._lift(transition.before, letters)

@@ -88,6 +88,8 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     if unknown := sorted(reading.keys() - Layout.__dataclass_fields__.keys()):
         raise TypeError(f"dproo.open has no argument {unknown[0]!r}.")
     said = Layout(**reading)
+    if not isinstance(layout, Layout | None):
+        raise TypeError(refusal("layout", "be a dproo.Layout", layout))
     if isinstance(neighbours, Protection):
         if person is not None:
             raise ValueError("person must be given once: the protection has one of its own.")
@@ -99,7 +101,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
             raise ValueError("dataset must be given once: the charge has one of its own.")
         charge = ledger
     else:
-        dataset = exact(dataset)
+        dataset = None if dataset is None else plain_text("dataset", dataset)
         if ledger is not None and not dataset:
             is_named = isinstance(data, str | os.PathLike)
             dataset = dataset_name(exact(os.fspath(data))) if is_named else None
@@ -200,7 +202,7 @@ class Dataset:
             ReleaseError: it failed after the charge, which stays.
             KeyboardInterrupt: stopped; the charge stays if the message says so.
         """
-        column, sampler = exact(column), exact(sampler)
+        column, sampler = _column(column), exact(sampler)
         if isinstance(letters, str) and exact(letters) == OPEN:
             if sampler != AUTO:
                 raise ValueError("sampler must be left out with open values: they have their own.")
@@ -441,9 +443,7 @@ class Dataset:
         return execute(request, self.source, charge)
 
     def _letters(self, column: Any, letters: Any) -> tuple[str | None, Alphabet]:
-        column = exact(column)
-        if column is not None and not isinstance(column, str):
-            raise TypeError(refusal("column", "be the name of a column", type(column)))
+        column = _column(column)
         if isinstance(letters, CodeBook):
             return column, letters.letters(str(column))
         with guarding(protected(self.charge.opened, self.source)):
@@ -497,6 +497,14 @@ def discovery_of(
         protection=dataset.protection,
         resource=resource_of(dataset.source.data, dataset.source.table, dataset.source.layout),
     )
+
+
+def _column(column: object) -> str | None:
+    if column is None:
+        return None
+    if not isinstance(column, str):
+        raise TypeError(refusal("column", "be the name of a column", type(column)))
+    return plain_text("column", column)
 
 
 def _columns(columns: object) -> tuple[str, ...]:

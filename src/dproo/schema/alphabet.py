@@ -201,6 +201,8 @@ class Alphabet:
             columns: for each column, anything that :meth:`of` accepts for one column.
             policy: for records with any cell outside.
         """
+        if not isinstance(columns, Mapping):
+            raise TypeError(refusal("columns", "be a mapping of columns to letters", columns))
         columns = {exact(name): letters for name, letters in columns.items()}
         if not columns or not all(isinstance(name, str) and name for name in columns):
             raise ValueError("alphabet must have a name for each of its columns.")

@@ -23,7 +23,7 @@ from datetime import UTC, date, datetime
 from functools import cache, cached_property
 from typing import Final, overload
 
-from dproo.core.checks import exact, one_of, refusal
+from dproo.core.checks import exact, one_of, plain_text, refusal
 from dproo.schema.cell import number_of, plain, text_of
 
 PERIODS_MAX = 10**6
@@ -218,6 +218,7 @@ class Reading:
     def __post_init__(self) -> None:
         vars(self).update({name: exact(given) for name, given in vars(self).items()})
         one_of("reading", self.kind, KINDS)
+        plain_text("format", self.format)
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
         if self.thousands and self.thousands not in tuple(_GROUPS):

@@ -54,7 +54,7 @@ def compare(
     """
     p = Distribution.of(p)
     found = {
-        name: accuracy(sampler, p, trials=trials or _trials(name, k), seed=seed)
+        name: accuracy(sampler, p, trials=_trials(name, k) if trials is None else trials, seed=seed)
         for name, sampler in contenders(n=n, k=k, epsilon=epsilon).items()
     }
     return dict(sorted(found.items(), key=lambda item: item[1].alpha))

@@ -42,6 +42,7 @@ from dproo.study.distributions import Distribution
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 BATCHES = 40
+TRIALS_MAX = 10**7
 
 _CELLS = 1 << 20
 
@@ -54,7 +55,7 @@ def simulate(
     Guarantee: the interval covers the accuracy with the given confidence, as far as Student's
     quantile is right for 40 means of ``trials / 40`` datasets.
     """
-    whole("trials", trials, at_least=BATCHES)
+    whole("trials", trials, at_least=BATCHES, at_most=TRIALS_MAX)
     if not 0 < confidence < 1:
         raise ValueError(refusal("confidence", "be between 0 and 1", confidence))
     generator = np.random.default_rng(seed)
