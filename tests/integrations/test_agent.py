@@ -251,6 +251,19 @@ def test_what_fails_before_the_charge_is_told_to_the_owner_only(
     assert captured.err.startswith("dproo mcp: sample: ")
 
 
+@pytest.mark.parametrize("is_spoilt", [False, True])
+def test_an_argument_that_no_data_could_make_right_is_told_to_the_agent(
+    desk: Desk, folder: Path, *, is_spoilt: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the argument and the public code book alone, whatever becomes of data and ledger."""
+    if is_spoilt:
+        (folder / f"{CANARY}.csv").unlink()
+        (folder / "ledger.sqlite3").unlink()
+    with pytest.raises(Refused, match=r"^epsilon must leave at least 1e-30 for the columns, but"):
+        desk.answer("sample", {"dataset": "admissions", "epsilon": "1e-30"})
+    assert capsys.readouterr().err == ""
+
+
 def test_what_fails_after_the_charge_says_no_more(desk: Desk, folder: Path) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError(CANARY)

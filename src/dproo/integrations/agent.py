@@ -207,6 +207,7 @@ class Desk:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
+        _checked(lambda: plan(codebook=offer.codebook, n=1, epsilon=exact))  # by what is public
         protection = Protection.declared(self._account(offer), person=offer.person)
         opened = open_dataset(
             offer.data,
