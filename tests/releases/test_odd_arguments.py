@@ -390,3 +390,19 @@ def test_numbers_are_shown_as_one_writes_them() -> None:
     assert shown(LONGER) == "an integer of about 5,001 digits"
     assert shown(Unwritable()).startswith("<Unwritable instance at")
     assert refusal("k", "be text", UnwritableText("x")).startswith("k must be text, got ")
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("ready", [dict, lambda found: dproo.Counts.of([*found.values(), 0])])
+def test_ready_counts_that_no_sampler_takes_are_refused_before_the_charge(
+    neighbours: Any, ready: Callable[[dict[str, int]], Any], tmp_path: Path
+) -> None:
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("patients", budget=1, neighbours=neighbours)
+    charged: dict[str, Any] = {"ledger": ledger, "dataset": "patients", "neighbours": neighbours}
+    for most in (2**80, 2**200):
+        data = dproo.open(ready({"a": most, "b": 1}), **charged)
+        with pytest.raises(ValueError, match=r"^counts must sum to at most 2\^80\.$"):
+            data.value(None, ["a", "b"], epsilon="0.1")
+    assert ledger.budget("patients").spent == 0
+    dproo.open(ready({"a": 2**80 - 1, "b": 1}), **charged).value(None, ["a", "b"], epsilon="0.1")

@@ -118,6 +118,10 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
     return cells if len(cells) == len(columns) else nothing
 
 
+READY_MAX = 1 << 80
+"""The most records of ready counts, as samplers take them."""
+
+
 def open_counts(data: Any, _: Asked) -> Table | None:
     """Return ready counts as a table, or None if data is not counts."""
     if not isinstance(data, Counts | Mapping):
@@ -134,6 +138,7 @@ def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+        _require_few(data.n)
         return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
     # Only for a plain dict: reading another mapping may run code of its own.
     if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
@@ -141,7 +146,15 @@ def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
             "data must be records, or a mapping of letters to how often each occurs. For a"
             " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
         )
+    if isinstance(data, dict):
+        _require_few(sum(map(int, dict.values(data))))
     return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
+
+
+def _require_few(records: int) -> None:
+    """Refuse counts that no sampler takes; no data of records is near the limit."""
+    if records > READY_MAX:
+        raise ValueError("counts must sum to at most 2^80.")
 
 
 def _is_count(number: object) -> bool:
