@@ -162,8 +162,7 @@ class Rows(Sequence[dict[str, Any]]):
         """Return a Polars frame."""
         import polars as pl  # noqa: PLC0415 - as above
 
-        columns = {name: _typed(cells_) for name, cells_ in self.columns.items()}
-        return pl.DataFrame(columns, strict=False)
+        return pl.DataFrame({n: _typed(c) for n, c in self.columns.items()}, strict=False)
 
     def to_arrow(self) -> Any:
         """Return an Arrow table; the metadata of its schema say that it is synthetic."""
@@ -570,6 +569,7 @@ class Model:
 
 
 _COUNT_MAX = 10**40
+_LONG = 1 << 63
 _BITS_MAX = 1 << 14
 _FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
@@ -677,9 +677,6 @@ def _cell(cell: Any) -> Any:
     if cell is None:
         return ""
     return json.dumps(cell) if isinstance(cell, bool) else cell
-
-
-_LONG = 1 << 63
 
 
 def _typed(column: list[Any]) -> list[Any]:
