@@ -1,6 +1,7 @@
 """The code book: what it takes from the standard, and what it refuses, with the place."""
 
 import json
+import os
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from support.pages import ROOT
 from dproo import Alphabet
 from dproo.cli.commands import run
 from dproo.codebooks.overview import overview
+from dproo.core.paths import written
 from dproo.schema import codebook
 from dproo.schema.codebook import CodeBook
 
@@ -252,6 +254,19 @@ def test_a_save_that_fails_leaves_no_file_and_overwrites_none(tmp_path):
     with pytest.raises(FileExistsError):
         CodeBook.of(WHOLE).save(path)
     assert path.read_text() == "mine"
+
+
+def test_what_is_no_file_of_its_own_is_not_removed(tmp_path):
+    """As a device is none, or a link to one."""
+    pipe, link, file = (tmp_path / name for name in ("pipe", "link", "file"))
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, link, file):
+        with pytest.raises(ZeroDivisionError), written(path):
+            1 / 0  # noqa: B018 - it fails
+    os.close(reader)
+    assert [path.exists() for path in (pipe, link, file)] == [True, True, False]
 
 
 WORDS = re.compile(r"`([$\w]+)`").findall

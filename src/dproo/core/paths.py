@@ -157,6 +157,8 @@ def _content(path: Path, at_most: int) -> bytes:
 def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
     """Open a file to write; one that cannot be written whole is not left behind.
 
+    Devices, pipes and links are left as they are.
+
     Args:
         path: the file.
         mode: as :func:`open` takes it; text is written as UTF-8, its line ends as they are.
@@ -169,7 +171,8 @@ def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
             file.flush()
         except BaseException:
             with suppress(OSError):
-                path.unlink()
+                if stat.S_ISREG(path.lstat().st_mode):
+                    path.unlink()
             raise
 
 
