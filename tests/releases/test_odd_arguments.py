@@ -150,7 +150,7 @@ ON_LEDGERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"receipt": {"values": ["a"]}},
     ),
     "an entry": (
-        with_ledger(lambda ledger, entry, odd: ledger.record(odd or entry, {})),
+        with_ledger(lambda ledger, entry, odd: ledger.record(entry if odd is None else odd, {})),
         {"odd": None},
     ),
     "released": (

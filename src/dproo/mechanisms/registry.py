@@ -62,7 +62,7 @@ def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: ob
         ValueError: an argument is out of its range.
     """
     name = exact(name)
-    if name == AUTO:
+    if isinstance(name, str) and name == AUTO:
         name = _chosen(k=k, epsilon=epsilon, **options)
     sampler = SAMPLERS[one_of("sampler", name, SAMPLERS)]
     known = {field.name: field.default for field in fields(sampler)}

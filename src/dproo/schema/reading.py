@@ -218,7 +218,8 @@ class Reading:
     def __post_init__(self) -> None:
         vars(self).update({name: exact(given) for name, given in vars(self).items()})
         one_of("reading", self.kind, KINDS)
-        plain_text("format", self.format)
+        for name in ("decimal", "thousands", "format"):
+            plain_text(name, vars(self)[name])
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
         if self.thousands and self.thousands not in tuple(_GROUPS):
