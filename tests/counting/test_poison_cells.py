@@ -18,7 +18,7 @@ from support.row_files import excel, raw_sheet
 from dproo import counting
 from dproo.counting.layout import Layout
 from dproo.counting.sources.rows import statistics as statistics_files
-from dproo.counting.sources.rows.excel import kind_of
+from dproo.counting.sources.rows.excel import format_of
 from dproo.counting.sources.rows.statistics import LongText
 
 DIGITS = "9" * 5000
@@ -105,9 +105,9 @@ def test_a_poison_format_of_numbers_is_one_of_plain_numbers(
 
 
 def test_a_code_of_digits_is_not_the_number_of_a_format() -> None:
-    assert (kind_of("164", "14"), kind_of("14", None), kind_of("46", None)) == (
-        *("number", "moment", "span"),
-    )
+    forms = [("164", "14"), ("14", None), ("46", None)]
+    kinds = [format_of(number, code).kind(7) for number, code in forms]
+    assert kinds == ["number", "moment", "span"]
 
 
 # SPSS and Stata

@@ -282,5 +282,5 @@ def test_a_failing_system_is_one_sentence(
 def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
     for _, kind in inspect.getmembers(errors, inspect.isclass):
         known = errors.LedgerError, errors.ReleaseError, errors.UnpreparedError
-        assert issubclass(kind, (*known, errors.DamagedFileError))
+        assert issubclass(kind, (*known, errors.DamagedFileError, errors.OutputError))
         assert kind.__doc__

@@ -417,7 +417,7 @@ def test_a_record_waits_for_a_server_that_is_away(
 
 WAITING = (
     "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
-    " WHERE wait_event_type = 'Lock' AND query LIKE '%dproo.record%'"
+    " WHERE wait_event_type = 'Lock' AND query LIKE '%dproo.%'"
 )
 
 

@@ -68,7 +68,8 @@ _ROLE = (
 )
 _SETTINGS = (
     "SET LOCAL search_path = pg_catalog, dproo, pg_temp;"
-    " SET LOCAL standard_conforming_strings = on; SET LOCAL statement_timeout = 0"
+    " SET LOCAL standard_conforming_strings = on; SET LOCAL statement_timeout = 0;"
+    " SET LOCAL idle_in_transaction_session_timeout = 0"  # until it holds the lock
 )
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
