@@ -172,6 +172,7 @@ def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn()
         (RELEASE, "Declare a budget first: dproo ledger init"),
         ([*RELEASE[:4], *RELEASE[6:]], "--alphabet must be given"),
         ([*FREE, "--column", "ward"], "alphabet must be given for each column, got 1 for 2."),
+        ([*FREE, *FREE[2:6]], "column must be named once"),
         ([*FREE, "--by", "ward"], "--by and --groups must be given together"),
         ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
         ([*FREE, "--records-per-person", "0"], "records_per_person must be at least 1"),

@@ -32,6 +32,17 @@ def _folder(tmp_path, monkeypatch):
 SAMPLE = ["sample", "data.csv", "--dataset", "data", "--column", "code"]
 SAMPLE += ["--alphabet", "codes.txt", "--epsilon", "1"]
 SYNTHESIZE = ["synthesize", *SAMPLE[1:], "--rows", "5", "--delta", "1e-7"]
+FOUND = ["data.csv", "--dataset", "data", "--epsilon", "1", "--delta", "1e-7"]
+PRINTED = {
+    "sample": SAMPLE,
+    "sample, as JSON": [*SAMPLE, "--json"],
+    "synthesize": SYNTHESIZE,
+    "synthesize, with a file": [*SYNTHESIZE, "--out", "rows.csv", "--json"],
+    "synthesize, without a code book": ["synthesize", *FOUND, "--rows", "5"],
+    "discover": ["codebook", "discover", *FOUND],
+    "discover, with a file": ["codebook", "discover", *FOUND, "--out", "book.json", "--json"],
+}
+"""Every release that prints something."""
 
 
 def charges():
@@ -153,14 +164,14 @@ def test_output_that_cannot_be_written_names_the_command_that_prints_it(command,
     assert "values" in printed or printed["model"]["values"]
 
 
-@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
 @pytest.mark.parametrize("broken", ["pipe", "reading"])
+@pytest.mark.parametrize("command", PRINTED)
 def test_output_that_nobody_gets_is_refused_before_the_charge(command, broken):
     """As a pipe whose reader has gone is, and a file that was opened to be read."""
     reading, out = os.pipe()
     os.close(reading)
     with Path("codes.txt").open() as file:
-        done = started(*command, stdout=out if broken == "pipe" else file)
+        done = started(*PRINTED[command], stdout=out if broken == "pipe" else file)
     os.close(out)
     assert done.returncode == 2
     assert "standard output must be open" in done.stderr
@@ -305,9 +316,9 @@ def test_without_a_ledger_the_sentence_promises_nothing():
     assert "charged to no ledger, so it is lost." in done.stderr
 
 
-@pytest.mark.parametrize("option", ["", "--json"])
-def test_a_closed_standard_output_is_refused_before_the_charge(option):
-    line = " ".join([*COMMAND, *SAMPLE, option, ">&-"])
+@pytest.mark.parametrize("command", PRINTED)
+def test_a_closed_standard_output_is_refused_before_the_charge(command):
+    line = " ".join([*COMMAND, *PRINTED[command], ">&-"])
     done = subprocess.run(["/bin/sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert "standard output must be open" in done.stderr

@@ -31,6 +31,7 @@ from support.draws import DICE, SOAK, few, some
 from dproo import Alphabet, ReleaseError, counting
 from dproo.counting.sources import file_scan
 from dproo.counting.sources.text import cleaning
+from dproo.schema.cell import text_of
 
 MIB = 1 << 20
 ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]
@@ -172,6 +173,37 @@ def test_bytes_that_are_not_text_in_one_column_leave_the_others_alone(tmp_path: 
     for data in (rows, tmp_path / "x.parquet", objects):
         assert list(counting.count(data, alphabet=["y"], column="b")) == [2, 0]
         assert list(counting.count(data, alphabet={"a": ["x"], "b": ["y"]})) == [1, 1]
+
+
+PARTITIONED = {
+    pa.string(): "x",
+    pa.large_string(): "x",
+    pa.int8(): 7,
+    pa.int64(): 7,
+    pa.float64(): 7.0,
+    pa.bool_(): True,
+    pa.date32(): dt.date(2024, 1, 2),
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "ipc"])
+@pytest.mark.parametrize("kind", PARTITIONED, ids=str)
+def test_a_null_that_a_folder_names_is_one_record(
+    kind: pa.DataType, form: str, tmp_path: Path
+) -> None:
+    """Arrow gives the cells of such a partition no type, and one of them ended the count."""
+    cell = PARTITIONED[kind]
+    letter = cell if isinstance(cell, str) else text_of(cell)
+    rows = pa.table({"a": pa.array([cell, cell, None], kind), "b": ["y"] * 3, "p": list("uvw")})
+    parts = ds.partitioning(pa.schema([("a", kind)]), flavor="hive")
+    ds.write_dataset(rows, tmp_path, format=form, partitioning=parts)
+    data = ds.dataset(tmp_path, format=form, partitioning=parts)
+    for dataset in (data, data.filter(ds.field("b") == "y"), ds.dataset([data, data])):
+        twice = 2 if hasattr(dataset, "children") else 1
+        counts = [2 * twice, twice]
+        assert list(counting.count(dataset, alphabet=[letter], column="a")) == counts
+    assert list(counting.count(data, alphabet={"a": [letter], "b": ["y"]})) == [2, 1]
+    assert list(counting.count(data, alphabet=["y"], column="b", person="a")) == [1, 1]
 
 
 @pytest.mark.parametrize("index", [pa.int8(), pa.int16(), pa.int32(), pa.int64()], ids=str)

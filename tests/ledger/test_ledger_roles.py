@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.databases import role_of
 from support.draws import DICE, some
-from support.stores import copy_of, emptied
+from support.stores import copy_of, emptied, unguarded
 
 from dproo import errors
 from dproo.ledger import Ledger
@@ -277,6 +277,26 @@ def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_databas
             call()
     assert kim.verify() == book.verify()
     assert kim.released(entry.number)["values"] == ["flu"]
+
+
+def test_no_operator_of_a_spender_acts_for_whom_they_share_a_path_with(
+    book: Ledger, ledger_database: str
+) -> None:
+    """The first query of a session runs before its search_path is pinned."""
+    with unguarded(ledger_database) as connection:
+        connection.execute(
+            "CREATE FUNCTION public.eq(bigint, int) RETURNS bool LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'called'; END $$;"
+            "CREATE OPERATOR public.= (leftarg = bigint, rightarg = int, function = public.eq);"
+            "ALTER ROLE team SET search_path = public, pg_catalog"
+        )
+    try:
+        misled = Ledger(book.path)
+        assert misled.verify() == book.verify()
+        misled.record(misled.reserve("patients", epsilon="0.25", **REPLACE), {"values": ["flu"]})
+    finally:
+        with unguarded(ledger_database) as connection:
+            connection.execute("DROP FUNCTION public.eq CASCADE; ALTER ROLE team RESET search_path")
 
 
 def test_who_may_record_nothing_is_charged_nothing(book: Ledger, people: Any) -> None:

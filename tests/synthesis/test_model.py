@@ -311,6 +311,7 @@ def odd_columns(**odd):
         ("columns", odd_columns(bins=[["0", "1"], None, None])),
         ("columns", odd_columns(bins=[[0, 10**400], None, None])),
         ("columns", odd_columns(bins=[[1, 0], None, None])),
+        ("columns", odd_columns(bins=[[], None, None])),
         ("potentials", [{"columns": [0], "values": [1]}]),
         ("potentials", [{"columns": [0], "values": ["x", 1, 2]}]),
         ("records", 0),

@@ -14,6 +14,7 @@ from dproo.cli.output import (
     json_text,
     new_file,
     print_json,
+    require_printable,
     unwritable,
     write_new,
 )
@@ -101,6 +102,8 @@ def discover_command(
     """
     if out is not None:
         new_file("out", out)
+    if out is None or options["as_json"]:
+        require_printable()
     names = None if columns is None else [name.strip() for name in columns.split(",")]
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:

@@ -131,6 +131,8 @@ def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str 
         raise ValueError(
             f"alphabet must be given for each column, got {len(alphabets)} for {len(columns)}."
         )
+    if len({*columns}) < len(columns):
+        raise ValueError("column must be named once, got one twice.")
     return Alphabet.product(dict(zip(columns, parts, strict=True)), policy=outside), None
 
 

@@ -343,9 +343,9 @@ def _release(
     names = book.columns if book else options["columns"]
     names = names or tuple(column.name for column in source_of(data, options).columns)
     targets.check(names, is_json=options["as_json"])
-    if book and not targets.out:
-        is_plain = options["as_json"]
-        require_printable(() if is_plain else (*book.columns, *texts(book.alphabet)))
+    if options["as_json"] or not targets.out:
+        is_listed = book and not options["as_json"]
+        require_printable((*book.columns, *texts(book.alphabet)) if book and is_listed else ())
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
         model = dataset.synthesize(

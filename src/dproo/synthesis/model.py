@@ -618,7 +618,7 @@ def _column(found: dict[str, Any]) -> ModelColumn:
     ):
         raise TypeError
     is_integer = flag("is_integer", found["is_integer"])
-    for low, high in filter(None, found["bins"]):
+    for low, high in (edges for edges in found["bins"] if edges is not None):
         Bins.of([low, high]).check_reading(Reading(kind=INTEGER if is_integer else NUMBER))
     bins = tuple(None if edges is None else tuple(edges) for edges in found["bins"])
     return ModelColumn(name, letters, labels, bins, is_integer)

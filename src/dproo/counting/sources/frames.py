@@ -283,7 +283,12 @@ def _batches(table: Any) -> Iterator[Sequence[Any]]:
 
 
 def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
+    names = dataset.schema.names
+    columns = {
+        # By place, Arrow fails on a partition whose folder names a null.
+        f"c{i}": pc.field(names[place] if names.count(names[place]) == 1 else place)
+        for i, place in enumerate(places)
+    }
     if any(_is_category(dataset.schema.field(place)) for place in places):
         dataset = attempt(lambda: _with_categories(dataset)) or dataset
     return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())

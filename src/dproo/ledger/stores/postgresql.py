@@ -73,7 +73,8 @@ _SETTINGS = (
 )
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_IDENTITY = "SELECT hash FROM dproo.event WHERE seq = 1"
+# It is asked outside of a transaction as well, where the role's search_path finds operators.
+_IDENTITY = "SELECT hash FROM dproo.event WHERE seq OPERATOR(pg_catalog.=) 1"
 _SUMS = (
     "SELECT left(at, 10), role, kind, sum(nano), sum(atto) FROM event WHERE dataset = ?"
     " AND kind IN ('reserved', 'restored') GROUP BY 1, 2, 3"

@@ -225,7 +225,7 @@ def _sections(code: str) -> list[str]:
 def _section_kind(code: str) -> str:
     if re.search(r"\[(h+|m+|s+)\]", code, re.IGNORECASE):
         return SPAN
-    signs = {*_SHOWN.sub("", code).lower()} & {*"dmyhs"}
+    signs = {*_SHOWN.sub("", code).lower().replace("am/pm", "h").replace("a/p", "h")} & {*"dmyhs"}
     if not signs:
         return NUMBER
     # Beside hours or seconds, m means minutes.
