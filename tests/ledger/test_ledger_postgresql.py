@@ -431,10 +431,14 @@ def test_neither_a_timeout_of_its_role_nor_a_cancelled_query_costs_a_record(
     hurried = Ledger(book.path)
     try:
         entry = hurried.reserve("patients", epsilon="0.1", **REPLACE)
-        with ThreadPoolExecutor(1) as apart, unguarded(ledger_database) as connection:
+        with (
+            ThreadPoolExecutor(1) as apart,
+            psycopg.connect(ledger_database, autocommit=True) as watching,
+            unguarded(ledger_database) as connection,
+        ):
             connection.execute("SELECT dproo.lock()")
             recorded = apart.submit(hurried.record, entry, {"values": ["a"]})
-            while not (recorded.done() or connection.execute(WAITING).fetchall()):
+            while not (recorded.done() or watching.execute(WAITING).fetchall()):
                 time.sleep(0.01)
             time.sleep(0.3)  # longer than any timeout of the role
             connection.commit()
