@@ -85,7 +85,13 @@ def test_a_number_is_a_day_by_its_format(start: dt.date, tmp_path: Path) -> None
 def test_the_first_day_of_a_calendar_is_a_day_if_it_exists(year: int, tmp_path: Path) -> None:
     """Day 0 of 1900 is a time without a day; that of 1904 is one where the format has days."""
     numbers, days = (0, 0.0, 0.5, 0.999, 1, -0.5, -1), ["1904-01-01", "1904-01-02", "1900-01-01"]
-    for form, has_days in {"yyyy-mm-dd": 1, "mmm": 1, "d/m/yy h:mm;@": 1, "h:mm AM/PM": 0}.items():
+    for form, has_days in {
+        "yyyy-mm-dd": 1,
+        "mmm": 1,
+        "d/m/yy h:mm;@": 1,
+        "h:mm AM/PM": 0,
+        "AM/PM": 0,
+    }.items():
         book = openpyxl.Workbook()
         book.epoch = CALENDAR_MAC_1904 if year == 1904 else book.epoch
         fill(book, form, numbers)

@@ -344,8 +344,8 @@ def _release(
     names = names or tuple(column.name for column in source_of(data, options).columns)
     targets.check(names, is_json=options["as_json"])
     if options["as_json"] or not targets.out:
-        is_listed = book and not options["as_json"]
-        require_printable((*book.columns, *texts(book.alphabet)) if book and is_listed else ())
+        listed = book if not options["as_json"] else None
+        require_printable((*listed.columns, *texts(listed.alphabet)) if listed else ())
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
         model = dataset.synthesize(

@@ -200,15 +200,15 @@ LISTED_MAX = 10**7
 """The most letters, edges or counts that are taken one by one."""
 
 
-def bounded(name: str, values: Iterable[Item], *, at_most: int) -> Iterator[Item]:
+def bounded(name: str, values: Iterable[Item]) -> Iterator[Item]:
     """Yield what is listed; a range may have more than a lifetime is long.
 
     Raises:
         ValueError: there are more.
     """
     for at, value in enumerate(values):
-        if at == at_most:
-            raise ValueError(f"{name} must be at most {at_most:,}, got more.")
+        if at == LISTED_MAX:
+            raise ValueError(f"{name} must be at most {LISTED_MAX:,}, got more.")
         yield value
 
 

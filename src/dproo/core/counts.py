@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate, chain, combinations, pairwise, repeat, starmap
 from operator import add, itemgetter, mul
 
-from dproo.core.checks import LISTED_MAX, bounded, refusal, whole
+from dproo.core.checks import bounded, refusal, whole
 
 _PAIRS = (
     "runs must be pairs of a value and how many letters have it. Counts.of takes one integer for"
@@ -148,7 +148,7 @@ class Counts(Runs):
             return counts
         if isinstance(counts, str | bytes | Mapping) or not isinstance(counts, Iterable):
             raise TypeError(refusal("counts", "be a sequence of integers", counts))
-        some = bounded("counts", counts, at_most=LISTED_MAX)
+        some = bounded("counts", counts)
         return cls((whole("counts", count, at_least=0), 1) for count in some)
 
     @classmethod

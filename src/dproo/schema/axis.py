@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Self
 
-from dproo.core.checks import LISTED_MAX, bounded, exact, one_of, refusal, require_unicode, whole
+from dproo.core.checks import bounded, exact, one_of, refusal, require_unicode, whole
 from dproo.core.paths import Origin
 from dproo.schema.cell import EXACT_FLOAT, plain, text_of
 from dproo.schema.reading import (
@@ -152,7 +152,7 @@ class Letters(Axis):
         is_unordered = isinstance(letters, str | bytes | set | frozenset)
         if is_unordered or not isinstance(letters, Iterable):
             raise TypeError(refusal("alphabet", "be a list of letters", letters))
-        cleaned = tuple(map(_letter, bounded("letters", letters, at_most=LISTED_MAX)))
+        cleaned = tuple(map(_letter, bounded("letters", letters)))
         if not cleaned:
             raise ValueError("alphabet must have at least one letter, got none.")
         if len(set(map(text_of, cleaned))) < len(cleaned):
@@ -343,7 +343,7 @@ class Bins(Axis):
         """Return the bins between these edges: two or more finite, increasing numbers."""
         if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
             raise TypeError(refusal("edges", "be a list of numbers", edges))
-        edges = tuple(map(plain, bounded("edges", edges, at_most=LISTED_MAX)))
+        edges = tuple(map(plain, bounded("edges", edges)))
         for edge in edges:
             if isinstance(edge, bool) or not isinstance(edge, int | float):
                 raise TypeError(refusal("edge", "be a number", edge))

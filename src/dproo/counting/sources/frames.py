@@ -358,7 +358,8 @@ def _of_stream(data: Any) -> Frame:
 
     A table can be read again, a stream of batches cannot.
     """
-    schema, is_once = _schema_of(data), is_single_pass(data)
+    own, is_once = _schema_of(data), is_single_pass(data)
+    schema = pa.schema(own)
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         named = None if is_once else _selected(data, schema, places)
@@ -367,19 +368,15 @@ def _of_stream(data: Any) -> Frame:
         return ([batch.column(place) for place in at] for batch in reader)
 
     found = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
-    types = getattr(_own_schema(data), "types", ())
+    types = getattr(own, "types", ())
     is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
     if len(types) != len(found.columns) or not all(is_ibis):
         return found
     return replace(found, columns=tuple(map(_checked_by_ibis, found.columns, types)))
 
 
-def _own_schema(data: Any) -> Any:
-    return data.schema() if callable(data.schema) else data.schema
-
-
 def _schema_of(data: Any) -> Any:
-    return pa.schema(_own_schema(data))
+    return data.schema() if callable(data.schema) else data.schema
 
 
 def _checked_by_ibis(column: Column, dtype: Any) -> Column:
@@ -404,7 +401,7 @@ def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
 
     def select() -> Any:
         selected = data.select(*(column.name for column in wanted))
-        found = list(_schema_of(selected))
+        found = list(pa.schema(_schema_of(selected)))
         is_same = [(each.name, each.type) for each in found] == [
             (each.name, each.type) for each in wanted
         ]
