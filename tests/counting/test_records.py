@@ -17,7 +17,7 @@ from dproo import Layout, counting
 from dproo.counting.sources import file_scan
 from dproo.counting.sources.text.records import Parts, Syntax
 
-ROUNDS = 400 if SOAK else 12
+ROUNDS = 400 if SOAK else 6
 
 
 def pieces(delimiter: str, quote: str) -> list[str]:

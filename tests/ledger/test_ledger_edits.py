@@ -18,7 +18,7 @@ from dproo.ledger.events import NO_EVENT, Event
 from dproo.ledger.stores import sqlite
 
 PARTS = 4
-EDITS = (10_000 if SOAK else 600) // PARTS
+EDITS = (10_000 if SOAK else 300) // PARTS
 TRIGGERS = ("event_is_next", "event_is_final", "event_stays")
 
 Edit = Callable[[sqlite3.Connection], None]

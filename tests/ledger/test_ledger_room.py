@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support import full_disk
-from support.draws import DICE
+from support.draws import DICE, SOAK
 from support.mounts import mounted
 
 from dproo import errors
@@ -82,7 +82,7 @@ def test_a_real_disk_refuses_the_charge_or_takes_all_that_follows_it(
     for folder in folders:
         folder.mkdir(mode=0o700)
     cases = []
-    for _ in range(60):
+    for _ in range(60 if SOAK else 20):
         room, first = (DICE.choice([ROOM, DICE.randrange(ROOM, 3 << 20)]) for _ in range(2))
         request = DICE.choice([0, DICE.randrange(200_000)])
         # Around what is needed, and around what either part of it would need alone.

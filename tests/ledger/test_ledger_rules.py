@@ -105,7 +105,7 @@ def test_no_sequence_of_calls_overspends_or_forgets(where: Path | str, tmp_path:
         def place(self) -> Path | str:
             return Path(tempfile.mkdtemp(dir=tmp_path)) / "ledger" if is_file else emptied(where)
 
-    examples = 25 if is_file else 5
+    examples = 12 if is_file else 5
     run_state_machine_as_test(
         Stored, settings=settings(max_examples=200 if SOAK else examples, stateful_step_count=15)
     )

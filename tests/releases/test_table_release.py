@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.chance import ALPHA, p_value
-from support.draws import DICE, SOAK
+from support.draws import DICE, SOAK, some
 
 import dproo
 from dproo import CodeBook, Ledger, Model
@@ -379,8 +379,13 @@ def test_a_table_of_constant_columns_is_a_model_of_one_row():
     assert len(model.rows(3)) == 3
 
 
-@pytest.mark.parametrize("sizes", [(1,), (1, 5), (2, 300), (9, 9, 9, 9, 9, 9)])
-@pytest.mark.parametrize("epsilon", ["1e-6", "1", "100"])
+@pytest.mark.parametrize(
+    ("sizes", "epsilon"),
+    some(
+        product([(1,), (1, 5), (2, 300), (9, 9, 9, 9, 9, 9)], ["1e-6", "1", "100"]),
+        one_of=2,
+    ),
+)
 def test_the_room_that_is_set_aside_is_enough(sizes, epsilon):
     fields = [field(f"c{i}", [f"v{j}" for j in range(size)]) for i, size in enumerate(sizes)]
     request = request_of(book(*fields), epsilon=epsilon, neighbours="add-remove")
