@@ -13,13 +13,15 @@ import json
 import math
 import random
 import secrets
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal, localcontext
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import duckdb
@@ -29,6 +31,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import sqlalchemy
+from pyspark.sql import Row as SparkRow
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, counting
@@ -170,11 +174,9 @@ def arrow_of(records: list[Record], kind: str) -> pa.Table:
 
 def test_python_tells_all_objects_apart_and_no_equals() -> None:
     records = table_of(OBJECTS, size=100)
-    for hold in (
-        lambda rows: ([{"who": who, "cell": cell} for who, _, cell in rows], {}),
-        lambda rows: ([(cell, who) for who, _, cell in rows], {}),
-    ):
-        assert_a_person_is_one_record(records, hold)
+    assert_a_person_is_one_record(
+        records, lambda rows: ([{"who": who, "cell": cell} for who, _, cell in rows], {})
+    )
 
 
 def test_a_record_that_cannot_be_read_names_nobody_in_python() -> None:
@@ -182,8 +184,8 @@ def test_a_record_that_cannot_be_read_names_nobody_in_python() -> None:
         def get(self, *_: Any) -> Any:
             raise OSError
 
-    odd: list[Any] = [Closed(), 7, ("a",), ("a", "b", "c"), None]
-    rows: list[Any] = [("a", "ann"), *odd]
+    odd: list[Any] = [Closed(), 7, ("a",), ("a", "b"), ("a", "b", "c"), None]
+    rows: list[Any] = [{"cell": "a", "who": "ann"}, *odd]
     for is_each in (False, True):
         counts = counts_of(rows, "salt", 1, is_each_missing=is_each)
         assert counts == {"a": 1, "other": 1}
@@ -397,3 +399,70 @@ def test_different_decimals_are_different_people(dtype: pa.DataType | None) -> N
     )
     found = counting.count(data, column="cell", alphabet=["a"], person="who")
     assert list(found) == [len(set(numbers)), 0]
+
+
+Named = NamedTuple("Named", [("who", str), ("letter", str)])  # noqa: UP014 - as a library makes it
+
+
+def rows_of_sqlite(records: list[tuple[str, str]], *, factory: Any = None) -> list[Any]:
+    """Return the records as rows of a query."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE t (who, letter)")
+        database.executemany("INSERT INTO t VALUES (?, ?)", records)
+        database.row_factory = factory
+        return database.execute("SELECT who, letter FROM t").fetchall()
+
+
+def rows_of_sqlalchemy(records: list[tuple[str, str]], *, is_mapped: bool = False) -> list[Any]:
+    """Return the records as rows of a query."""
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (who, letter)")
+        connection.exec_driver_sql("INSERT INTO t VALUES (?, ?)", records)
+        found = connection.exec_driver_sql("SELECT who, letter FROM t")
+        return list(found.mappings() if is_mapped else found)
+
+
+RECORDS_OF: dict[str, Callable[[list[tuple[str, str]]], Any]] = {
+    "dict": lambda records: [{"who": who, "letter": letter} for who, letter in records],
+    "namedtuple": lambda records: [Named(*record) for record in records],
+    "row of pandas": lambda records: list(
+        pd.DataFrame(records, columns=["who", "letter"]).itertuples()
+    ),
+    "row of Polars": lambda records: pl.DataFrame(
+        records, schema=["who", "letter"], orient="row"
+    ).rows(named=True),
+    "row of Spark": lambda records: [SparkRow(who=who, letter=letter) for who, letter in records],
+    "row of SQLite": lambda records: rows_of_sqlite(records, factory=sqlite3.Row),
+    "row of SQLAlchemy": rows_of_sqlalchemy,
+    "mapping of SQLAlchemy": lambda records: rows_of_sqlalchemy(records, is_mapped=True),
+    "tuple": list,
+    "list": lambda records: [[*record] for record in records],
+    "tuple of SQLite": rows_of_sqlite,
+    "array of one record": lambda records: [np.array(record) for record in records],
+    "text": lambda records: ["".join(record) for record in records],
+}
+NAMELESS = {"tuple", "list", "tuple of SQLite", "array of one record", "text"}
+
+
+@pytest.mark.parametrize("kind", RECORDS_OF)
+@pytest.mark.parametrize("alphabet", [["a", "b"], {"letter": ["a", "b"]}])
+def test_a_person_is_told_by_a_name_never_by_a_place(kind: str, alphabet: Any) -> None:
+    """What one person's records hold changes no number of people, whatever a record is."""
+    column = "letter" if isinstance(alphabet, list) else None
+    for theirs in ("aaa", "bcd", "abz", "vwx"):
+        records = [*(("u", letter) for letter in theirs), *((who, "a") for who in "vwxyz")]
+        DICE.shuffle(records)
+        data = RECORDS_OF[kind](records)
+        if kind in NAMELESS:
+            for rows in (data, [record[::-1] for record in data]):
+                counts = counting.count(rows, alphabet=alphabet, column=column, person="who")
+                assert list(counts) == [0, 0, 1]
+        else:
+            counts = counting.count(data, alphabet=alphabet, column=column, person="who")
+            assert counts.n == 6
+            assert next(iter(counts)) >= 5
+
+
+def test_an_array_has_no_column_that_names_a_person() -> None:
+    with pytest.raises(ValueError, match="those of an array have no names"):
+        counting.count(np.array([["u", "a"]]), alphabet={"letter": ["a"]}, person="who")

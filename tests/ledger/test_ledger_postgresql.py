@@ -452,3 +452,33 @@ def test_neither_a_timeout_of_its_role_nor_a_cancelled_query_costs_a_record(
 
 def _unreachable(_: PostgresqlStore) -> None:
     raise errors.UnreachableLedgerError("nobody answers.")
+
+
+NAMESAKES = [
+    ("Patients", "patients"),
+    ("Ärzte", "ärzte"),
+    ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+    ("Straße", "STRASSE"),
+]
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+@pytest.mark.parametrize(("first", "second"), NAMESAKES)
+def test_of_two_who_declare_at_once_one_gets_a_name_whatever_its_case(
+    where: str, ledger_database: str, first: str, second: str
+) -> None:
+    """The second asks while the first has not committed: no name is like its own by then."""
+    call = "SELECT dproo.declare_budget(%s, '1', NULL, 'replace', 1, 'record', NULL, %s)"
+    with (
+        ThreadPoolExecutor() as threads,
+        psycopg.connect(where) as connection,
+        psycopg.connect(ledger_database, autocommit=True) as other,
+    ):
+        connection.execute(call, [first, "0" * 32])
+        declared = threads.submit(Ledger(where).declare, second, budget="1", **REPLACE)
+        while other.execute(WAITING).fetchone() == (0,):
+            time.sleep(0.01)
+        connection.commit()
+        with pytest.raises(errors.LedgerError, match="must not have a budget yet"):
+            declared.result()
+    assert [account.dataset for account in Ledger(where).show()] == [first]

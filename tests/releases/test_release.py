@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -471,3 +472,51 @@ def test_a_value_is_of_a_column_that_a_code_book_describes():
     strict = dproo.CodeBook.of({"schema": {"fields": [field | {"outside": 3}]}})
     with pytest.raises(ValueError, match="must not have 'outside' in the code book for one value"):
         data.value("age", strict, epsilon=1)
+
+
+@pytest.fixture
+def two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """The ledger of two files of one name, in two folders; each has a budget of its own."""
+    for name, cells in (("one", "flu\n" * 50), ("two", "cold\n" * 77)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.csv").write_text(f"c\n{cells}")
+    monkeypatch.chdir(tmp_path / "one")
+    ledger = Ledger.create(tmp_path / "one" / "ledger.sqlite3")
+    for name, pattern in (("one", "x.csv"), ("two", "x.csv"), ("one", "?.csv"), ("two", "?.csv")):
+        ledger.declare(str(tmp_path / name / pattern), budget="9", neighbours="replace")
+    return ledger
+
+
+def spent(ledger: Ledger) -> set[str]:
+    """Return the budgets that were charged, as folder and name."""
+    return {"/".join(Path(one.dataset).parts[-2:]) for one in ledger.show() if one.spent}
+
+
+@pytest.mark.parametrize("name", ["x.csv", Path("x.csv"), "./x.csv", "../one/x.csv", "?.csv"])
+def test_a_dataset_stays_the_same_when_the_process_moves(
+    two_files: Ledger, name: str | Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, its records, and its ledger."""
+    data = dproo.open(name, ledger="ledger.sqlite3")
+    monkeypatch.chdir(tmp_path / "two")
+    made = data.value("c", ["flu", "cold"], epsilon="1")
+    assert made.receipt.n == 50
+    assert spent(two_files) == {f"one/{Path(name).name}"}
+    assert data.budget.spent == 10**9
+    dproo.open(name, ledger=two_files).value("c", ["flu", "cold"], epsilon="1")
+    folder = "one" if str(name).startswith("../") else "two"
+    assert spent(two_files) == {f"one/{Path(name).name}", f"{folder}/{Path(name).name}"}
+
+
+def test_the_file_that_a_link_means_at_the_release_is_charged(
+    two_files: Ledger, tmp_path: Path
+) -> None:
+    link = tmp_path / "latest.csv"
+    link.symlink_to(tmp_path / "one" / "x.csv")
+    data = dproo.open(link, ledger=two_files)
+    for name, n in (("one", 50), ("two", 77)):
+        link.unlink()
+        link.symlink_to(tmp_path / name / "x.csv")
+        assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == n
+        assert data.budget.spent == 10**9
+    assert spent(two_files) == {"one/x.csv", "two/x.csv"}

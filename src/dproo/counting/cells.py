@@ -38,9 +38,12 @@ def open_cells(data: Any, asked: Asked) -> Table | None:
 
 
 def _planned_cells(data: Iterable[object], asked: Asked) -> Scan:
-    is_named = bool(asked.columns) and not asked.alphabets[0].columns and asked.person is None
+    is_named = bool(asked.columns) and not asked.alphabets[0].columns
 
     def records() -> Iterable[object]:
+        if asked.person is not None:
+            # Nothing says which cell of a plain tuple is the person.
+            return (cells_of(record, asked.read, is_by_place=False) for record in data)
         return (_cell(record, asked.columns[0]) for record in data) if is_named else data
 
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(records(), asked))
@@ -94,28 +97,52 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
 def _cell(record: object, column: str) -> object:
     """Return the cell of a record that names its cells; anything else is a cell itself."""
     try:
-        is_named = isinstance(record, Mapping) or hasattr(type(record), "_fields")
+        found = _named(record, (column,))
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
         pass_over(error)
         return None
-    return cells_of(record, (column,))[0] if is_named else record
+    return record if found is None else found[0]
 
 
-def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
-    """Return the cells of a record, None in place of those that cannot be read."""
+def cells_of(
+    record: object, columns: Sequence[str], *, is_by_place: bool = True
+) -> Sequence[object]:
+    """Return the cells of a record, by their names or else their places, None for unreadable ones.
+
+    Without ``is_by_place`` a record that does not name its cells is nobody's, and outside.
+    """
     # The last cell may be the person's; a bare object there names nobody.
     nothing = [*([None] * (len(columns) - 1)), object()]
     try:
-        if isinstance(record, Mapping):
-            return [record.get(column) for column in columns]
-        if isinstance(record, tuple) and hasattr(type(record), "_fields"):
-            return [getattr(record, column, None) for column in columns]
+        found = None if type(record) in (list, tuple) else _named(record, columns)
+        if found is not None:
+            return found
         is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
-        cells = list(record) if is_row else []  # type: ignore[call-overload]
+        cells = list(record) if is_row and is_by_place else []  # type: ignore[call-overload]
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
         pass_over(error)
         return nothing
     return cells if len(cells) == len(columns) else nothing
+
+
+def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
+    """Return the cells of a record that names them, or None if it does not."""
+    kind = type(record)
+    cells: Mapping[str, object]
+    if isinstance(record, Mapping):
+        cells = record
+    elif isinstance(record, tuple) and hasattr(kind, "_fields"):
+        names = record._fields  # type: ignore[attr-defined]
+        return [getattr(record, name) if name in names else None for name in columns]
+    elif hasattr(kind, "_mapping"):  # a row of SQLAlchemy
+        cells = record._mapping  # noqa: SLF001 - it is public
+    elif hasattr(record, "__fields__"):  # a row of Spark
+        cells = record.asDict()
+    elif isinstance(record, Sequence) and hasattr(kind, "keys"):  # a row of SQLite
+        cells = dict(zip(record.keys(), record, strict=True))  # type: ignore[attr-defined]
+    else:
+        return None
+    return [cells.get(name) for name in columns]
 
 
 READY_MAX = 1 << 80

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Unpack
 
 from dproo.core.checks import exact, refusal
@@ -12,7 +16,7 @@ from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import open_table, prepare
 from dproo.counting.scan import Scan
-from dproo.counting.single_pass import Pass, is_single_pass
+from dproo.counting.single_pass import STDIN, Pass, is_single_pass
 from dproo.counting.sources.text.header import require_names
 from dproo.schema import Alphabet
 
@@ -38,8 +42,8 @@ class Source:
 
     def __post_init__(self) -> None:
         named = {"table": exact(self.table), "engine": exact(self.engine)}
-        if isinstance(self.data, str):
-            named["data"] = exact(self.data)
+        if isinstance(self.data, str | Path):
+            named["data"] = exact(self.data) if self.engine else _fixed(exact(self.data))
         vars(self).update(named)
         check_engine(self.engine)
 
@@ -78,6 +82,22 @@ class Source:
             self.reading.require()
         where = Where(table=self.table, engine=self.engine, layout=self.layout, **people)
         return prepare(self.data, alphabets=alphabets, columns=columns, **where)
+
+
+def are_files(data: str) -> bool:
+    """Return whether a text is the path of a file or folder, or a pattern that matches one."""
+    with suppress(OSError, ValueError):  # a name that no file can have
+        # Path raises where a name is too long.
+        return os.path.exists(data) or bool(glob.glob(data, recursive=True))  # noqa: PTH110, PTH207
+    return False
+
+
+def _fixed(data: str | Path) -> str | Path:
+    """Return a path that means the same files when the process has moved to another folder."""
+    if os.path.isabs(data) or data == STDIN or not are_files(str(data)):  # noqa: PTH117
+        return data
+    found = Path.cwd() / data
+    return str(found) if isinstance(data, str) else found
 
 
 def describe(

@@ -15,7 +15,7 @@ from typing import Any
 from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.single_pass import STDIN
-from dproo.counting.source import Source
+from dproo.counting.source import Source, are_files
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
@@ -56,6 +56,8 @@ class Charge:
             raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
         if isinstance(self.ledger, str):
             object.__setattr__(self, "ledger", plain_text("ledger", self.ledger))
+        if isinstance(self.ledger, str | os.PathLike):  # the same one, wherever the process goes
+            object.__setattr__(self, "ledger", address_of(self.ledger))
         if self.dataset is not None:
             object.__setattr__(self, "dataset", plain_text("dataset", self.dataset))
         for name, given in self.stated.items():
@@ -90,7 +92,8 @@ class Charge:
 def dataset_name(data: str) -> str:
     """Return the name that a budget has by default: a file's full path, else the text itself.
 
-    Names appear in ledgers and receipts. A database is named by host, port and name only.
+    A pattern has a full path, too, as it means other files in another folder. Names appear in
+    ledgers and receipts. A database is named by host, port and name only.
 
     Raises:
         ValueError: it may hold a password, and what it names cannot be told without it.
@@ -105,8 +108,7 @@ def dataset_name(data: str) -> str:
             "dataset must be given for data from standard input: it names the budget."
             " Add dataset=NAME, or ledger=None."
         )
-    # Path raises where a name is too long.
-    if os.path.exists(data):  # noqa: PTH110
+    if are_files(data):
         return str(Path(data).resolve())
     if may_hold_secret(data):
         raise ValueError(refusal("dataset", "be a public name", data))

@@ -96,20 +96,20 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         protection = neighbours
     else:
         protection = Protection(neighbours=neighbours, person=person)
-    if isinstance(ledger, Charge):
-        if dataset is not None:
-            raise ValueError("dataset must be given once: the charge has one of its own.")
-        charge = ledger
-    else:
-        dataset = None if dataset is None else plain_text("dataset", dataset)
-        if ledger is not None and not dataset:
-            is_named = isinstance(data, str | os.PathLike)
-            dataset = dataset_name(exact(os.fspath(data))) if is_named else None
-        charge = Charge(ledger=ledger, dataset=dataset)
     source = Source(
         data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
     )
-    return Dataset(source=source, protection=protection, charge=charge)
+    if isinstance(ledger, Charge):
+        if dataset is not None:
+            raise ValueError("dataset must be given once: the charge has one of its own.")
+        return Dataset(source=source, protection=protection, charge=ledger)
+    dataset = None if dataset is None else plain_text("dataset", dataset)
+    namesake = None
+    if ledger is not None and not dataset:
+        namesake = source if isinstance(data, str | os.PathLike) else None
+        dataset = None if namesake is None else _name_of(namesake)
+    charge = Charge(ledger=ledger, dataset=dataset)
+    return Dataset(source=source, protection=protection, charge=charge, namesake=namesake)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +120,14 @@ class Dataset:
         source: where the records are.
         protection: whom every release protects.
         charge: the budget that every release is charged to.
+        namesake: the data that the budget is named after, unless it was given a name. Its name is
+            looked up for each release anew, as a link may mean another file by then.
     """
 
     source: Source
     protection: Protection = field(default_factory=Protection)
     charge: Charge = field(default_factory=Charge)
+    namesake: Source | None = field(default=None, repr=False)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -137,7 +140,7 @@ class Dataset:
         ledger = self.charge.opened()
         if ledger is None:
             raise ValueError("ledger must be given: it keeps the budget.")
-        return ledger.budget(str(self.charge.dataset))
+        return ledger.budget(str(self._due().dataset))
 
     def check(
         self, what: Any, letters: Any = None, *, cell: str | Mapping[str, str] | None = None
@@ -439,8 +442,16 @@ class Dataset:
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
-        charge = self.charge if purpose is None else replace(self.charge, purpose=purpose)
+        charge = self._due()
+        if purpose is not None:
+            charge = replace(charge, purpose=purpose)
         return execute(request, self.source, charge)
+
+    def _due(self) -> Charge:
+        """Return the charge to the budget of the file that the path means now."""
+        if self.namesake is None:
+            return self.charge
+        return replace(self.charge, dataset=_name_of(self.namesake))
 
     def _letters(self, column: Any, letters: Any) -> tuple[str | None, Alphabet]:
         column = _column(column)
@@ -461,6 +472,11 @@ class Dataset:
     def _book(self, codebook: Any) -> CodeBook:
         with guarding(protected(self.charge.opened, self.source)):
             return CodeBook.of(codebook)
+
+
+def _name_of(source: Source) -> str:
+    """Return the name that the budget of a path or URL has by default."""
+    return dataset_name(exact(os.fspath(source.data)))
 
 
 def discovery_of(

@@ -609,7 +609,12 @@ def open_array(data: Any, asked: Asked) -> Table | None:
 
 
 def _planned_array(data: Any, asked: Asked) -> Scan:
-    found = _array_columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
+    if asked.person is not None:
+        raise ValueError(
+            "person must be the name of a column, and those of an array have no names. Make a"
+            " frame of it: pandas.DataFrame(data, columns=[...])."
+        )
+    found = _array_columns(data, asked.read if asked.alphabets[0].columns else ())
     return Scan(
         engine="cells",
         columns=found[: len(asked.axes)],

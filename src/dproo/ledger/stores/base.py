@@ -130,10 +130,12 @@ class LedgerSession(ABC):
             )
         return found
 
-    def require_free(self, dataset: str) -> None:
-        """Raise if a name, or one that differs only in case, has a budget."""
-        if dataset.casefold() in {name.casefold() for name in self.names()}:
-            raise taken(dataset)
+    def require_only(self, declared: Event) -> None:
+        """Raise if another budget has the same name, or one that differs only in case."""
+        rows = self.execute("SELECT seq, dataset FROM event WHERE kind = 'declared'")
+        name = declared.dataset.casefold()
+        if any(seq != declared.seq and other.casefold() == name for seq, other in rows):
+            raise taken(declared.dataset)
 
     def names(self) -> list[str]:
         """Return the datasets that have a budget, in the order of their declaration."""

@@ -148,8 +148,6 @@ class PostgresqlSession(LedgerSession):
         if draft.kind == RESERVED:
             self.declared(draft.dataset)  # suggests a similar name if it has no budget
             self._require_recording()
-        if draft.kind == DECLARED:
-            self.require_free(draft.dataset)
         function, arguments = _call(draft)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - our own names
@@ -160,6 +158,8 @@ class PostgresqlSession(LedgerSession):
                 raise refused from None
             raise
         self._require_asked(event, draft)
+        if draft.kind == DECLARED:
+            self.require_only(event)  # no other writer can be between
         return event
 
     def _require_recording(self) -> None:

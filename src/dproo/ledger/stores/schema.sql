@@ -208,8 +208,8 @@ BEGIN
         WHERE NOT dproo.amount(rule, rules ->> rule, @nano@, false) BETWEEN 1 AND @budget_max@;
     END LOOP;
     PERFORM dproo.lock();
-    PERFORM dproo.refuse('DP005', 'dataset must not have a budget yet') FROM dproo.event AS known
-    WHERE known.kind = 'declared' AND lower(known.dataset) = lower(declare_budget.dataset);
+    PERFORM dproo.refuse('DP005', 'dataset must not have a budget') FROM dproo.event AS e WHERE
+    e.kind = 'declared' AND lower(e.dataset COLLATE "default") = lower(declare_budget.dataset);
     RETURN dproo.append('declared', declare_budget.dataset, 0, most, most_delta, dproo.now(),
         declare_budget.id, '{"budget":"' || declare_budget.budget || '"'
         || coalesce(',"delta":"' || declare_budget.delta || '"', '')

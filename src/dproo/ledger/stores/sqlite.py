@@ -171,7 +171,7 @@ class SqliteSession(LedgerSession):
         chain = self._chain
         event = draft.event(after=chain.last, at="" if draft.kind == RECORDED else self.now())
         if draft.kind == DECLARED:
-            self.require_free(draft.dataset)
+            self.require_only(event)
         elif draft.kind == RESERVED:
             tally = self.tally(draft.dataset)
             tally.require(event, draft.body["request"], draft.limits)
