@@ -437,12 +437,13 @@ def test_bits_that_are_no_decimal_of_the_type_are_other(
     odd = pa.Array.from_buffers(kind, 1, [None, pa.py_buffer(bits)])
     cells = pa.concat_arrays([pa.array([0], kind), odd])
     pq.write_table(pa.table({"a": cells, "who": ["p", "q"]}), tmp_path / "a.parquet")
-    for alphabet in (Alphabet.of([0, 1]), Alphabet.bins([0, 0.5, 1])):
-        for options in ({}, {"person": "who"}):
-            found = counting.count(tmp_path / "a.parquet", alphabet=alphabet, column="a", **options)
-            assert list(found) == [1, 0, 1]
-    found = counting.count(tmp_path / "a.parquet", alphabet=["p"], column="who", person="a")
-    assert found.n == 2
+    rows = pa.table({"a": cells, "who": ["p", "q"]})
+    for data in (tmp_path / "a.parquet", rows, pl.from_arrow(rows)):
+        for alphabet in (Alphabet.of([0, 1]), Alphabet.bins([0, 0.5, 1])):
+            for options in ({}, {"person": "who"}):
+                found = counting.count(data, alphabet=alphabet, column="a", **options)
+                assert list(found) == [1, 0, 1]
+        assert counting.count(data, alphabet=["p"], column="who", person="a").n == 2
 
 
 @pytest.mark.parametrize(

@@ -404,3 +404,24 @@ def test_ready_counts_that_no_sampler_takes_are_refused_before_the_charge(
             data.value(None, ["a", "b"], epsilon="0.1")
     assert ledger.budget("patients").spent == 0
     dproo.open(ready({"a": 2**80 - 1, "b": 1}), **charged).value(None, ["a", "b"], epsilon="0.1")
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("ready", [dict, lambda found: dproo.Counts.of([*found.values(), 0])])
+def test_more_ready_counts_than_can_be_dealt_are_refused_before_the_charge(
+    neighbours: Any, ready: Callable[[dict[str, int]], Any], tmp_path: Path
+) -> None:
+    """What takes time for every record must not be charged and then never end."""
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("patients", budget=9, neighbours=neighbours)
+    charged: dict[str, Any] = {"ledger": ledger, "dataset": "patients", "neighbours": neighbours}
+    data = dproo.open(ready({"a": 2**60, "b": 1}), **charged)
+    letters = dproo.Alphabet.of(["a", "b"])
+    for size, sampler in ((2, "auto"), (3, "ls-roo"), (2, "bal-roo")):
+        with pytest.raises(ValueError, match=r"^counts must sum to at most 17,179,869,184 where"):
+            data.values(None, letters, size=size, sampler=sampler, epsilon="0.1")
+    uniform = dproo.Alphabet.of(["a", "b", "c"], policy="uniform")
+    with pytest.raises(ValueError, match=r"^counts must sum to at most 17,179,869,184 where"):
+        data.value(None, uniform, epsilon="0.1")
+    assert ledger.budget("patients").spent == 0
+    assert len(data.values(None, letters, size=3, sampler="roo", epsilon="0.1").values) == 3

@@ -19,6 +19,9 @@ from dproo.core.numbers import ceil_div
 
 _CHUNK = 1 << 23
 
+DEALT_MAX = 1 << 34
+"""The most records that are dealt at random, each with a few random bits: half a minute."""
+
 
 def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:
     """Return how many of ``trials`` independent trials succeed, each with probability ``chance``.

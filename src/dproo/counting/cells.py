@@ -162,11 +162,12 @@ def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
         raise ValueError("person must be used with records: counts do not show whose they are.")
     if asked.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
+    ready: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
-        _require_few(data.n)
-        return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
+        ready = _require_few(data.n)
+        return Scan(engine="counts", ready=ready, _asked=asked, _read=lambda: (data,))
     # Only for a plain dict: reading another mapping may run code of its own.
     if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
         raise TypeError(
@@ -174,14 +175,15 @@ def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
             " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
         )
     if isinstance(data, dict):
-        _require_few(sum(map(int, dict.values(data))))
-    return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
+        ready = _require_few(sum(map(int, dict.values(data))))
+    return Scan(engine="counts", ready=ready, _asked=asked, _read=lambda: (_ready(data, alphabet),))
 
 
-def _require_few(records: int) -> None:
+def _require_few(records: int) -> int:
     """Refuse counts that no sampler takes; no data of records is near the limit."""
     if records > READY_MAX:
         raise ValueError("counts must sum to at most 2^80.")
+    return records
 
 
 def _is_count(number: object) -> bool:

@@ -30,12 +30,14 @@ class Scan:
         columns: the columns to count, as header and schema describe them; none without those.
         warnings: what may make cells be outside that should be letters, from the same.
         notes: what was taken from the header line, such as the separator.
+        ready: how many records there are, where the data is ready counts.
     """
 
     engine: str
     columns: tuple[Column, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ready: int | None = None
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
     _rehearse: Callable[[], object] | None = None

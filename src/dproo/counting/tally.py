@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
+from dproo.core.partition import scatter
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.schema import OTHER, Alphabet
@@ -19,6 +20,7 @@ from dproo.schema.axis import Axis, OpenText, is_open_letter
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
+_MANY = 128  # records for each letter, from which on it is faster to draw how many each gets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +190,10 @@ def spread(seen: dict[int, int], outside: int, *, k: int, source: RandomSource) 
     15
     """
     spread_out = Counter(seen)
+    if outside > _MANY * k:
+        parts = scatter(Counts.of([outside]), k, source)
+        spread_out.update({letter: part.n for letter, part in enumerate(parts)})
+        return dict(spread_out)
     for done in range(0, outside, _CHUNK):
         spread_out.update(_uniform(k, min(_CHUNK, outside - done), source))
     return dict(spread_out)

@@ -16,7 +16,7 @@ from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases.protection import Groups, Protection
-from dproo.schema import OTHER, Alphabet, Record
+from dproo.schema import OTHER, UNIFORM, Alphabet, Record
 from dproo.schema.axis import Axis, IntegerRange, Letters, PeriodRange
 
 FEW = 4
@@ -99,6 +99,11 @@ class Request(ABC):
     def records_needed(self) -> int:
         """The fewest records that the data must have, where their number is public."""
         return 1
+
+    @property
+    def is_dealt(self) -> bool:
+        """Whether chance decides for every record where it counts, as outside it may."""
+        return any(alphabet.policy == UNIFORM for alphabet in self.counted_alphabets)
 
     @property
     def rehearsal(self) -> Self:

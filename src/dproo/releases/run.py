@@ -21,6 +21,7 @@ from dproo import __version__, counting
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
+from dproo.core.partition import DEALT_MAX
 from dproo.counting.boundary import apart, interrupt_in
 from dproo.counting.source import Source
 from dproo.errors import ChargedError, OutputError, ReleaseError, UnpreparedError
@@ -193,6 +194,11 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     scan = _refused_unless(
         lambda: _scan(request, source, request.counted_alphabets, request.columns)
     )
+    if request.is_dealt and (scan.ready or 0) > DEALT_MAX:
+        raise ValueError(
+            f"counts must sum to at most {DEALT_MAX:,} where every record is dealt at random, to a"
+            " block or a letter. Use the sampler 'roo', and the policy 'other'."
+        )
     for note in scan.notes:
         _LOG.info("%s", note)
     names = ", ".join(request.columns) or "a column without a name"

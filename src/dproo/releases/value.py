@@ -108,6 +108,11 @@ class SampleRequest(Request):
         return self.size == 1 or (self.chosen != AUTO and takes(SAMPLERS[self.chosen], "draws"))
 
     @property
+    def is_dealt(self) -> bool:
+        """Whether chance decides for every record where it counts, as with blocks."""
+        return super().is_dealt or (self.groups is None and not self.is_joint)
+
+    @property
     def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
         return {

@@ -475,7 +475,11 @@ def _of_polars(data: Any) -> Frame:
         ),
         batches=batches,
         rows=rows,
-        by_cell=frozenset(i for i, dtype in enumerate(types) if dtype == pl.Object),
+        by_cell=frozenset(
+            i
+            for i, dtype in enumerate(types)
+            if dtype == pl.Object or getattr(dtype, "scale", 0) == _DIGITS
+        ),
     )
 
 
