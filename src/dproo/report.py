@@ -105,6 +105,9 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return REFUSED, f"{error} Nothing was read or charged."
     if isinstance(error, ReleaseError | ChargedError):
         return FAILED, str(error)
+    if isinstance(error, ImportError):  # after a charge it is a ReleaseError
+        name = (error.name or "a library").partition(".")[0]
+        error = ValueError(f"{name} cannot be loaded; install it again. Nothing was read.")
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, as_options(str(error))
     return BUG, _fault(error)

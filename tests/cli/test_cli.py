@@ -298,6 +298,31 @@ def test_a_missing_extra_is_named_with_its_remedy(command, missing):
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.parametrize("missing", ["numpy", "duckdb"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["synthesize", "admissions.csv", "--codebook", "codebook.json", "--rows", "3"],
+        ["synthesize", "admissions.csv", "--rows", "3", "--delta", "1e-6"],
+        ["codebook", "discover", "admissions.csv", "--delta", "1e-6"],
+        ["sample", "admissions.csv", "--codebook", "codebook.json"],
+    ],
+)
+def test_a_library_that_is_gone_is_no_bug(command, missing, tmp_path):
+    """The package cannot be installed without it, but it can be broken or removed later."""
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("a", budget="9", neighbours="replace", delta="1e-3")
+    charged = ["--epsilon", "1", "--dataset", "a", "--ledger", str(ledger.path), "--quiet"]
+    code = f"import sys; sys.modules[{missing!r}] = None\n{MAIN}"
+    result = dproo(*command, *charged, code=code, cwd=EXAMPLES)
+    if missing == "numpy" and command[0] != "synthesize":
+        assert result.returncode == 0, result.stderr
+        return
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"{missing} cannot be loaded; install it again. Nothing was read" in result.stderr
+    assert ledger.budget("a").spent == 0
+
+
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0
