@@ -286,6 +286,25 @@ def test_a_dataset_without_a_budget_is_told_to_the_owner_only(
     assert "Declare a budget first: dproo ledger init" in capsys.readouterr().err
 
 
+def test_a_link_that_means_another_file_is_charged_to_that_ones_budget(
+    desk: Desk, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, other = folder / f"{CANARY}.csv", folder / "other.csv"
+    other.write_bytes(data.read_bytes())
+    data.unlink()
+    data.symlink_to(other)
+    with pytest.raises(Refused, match="its owner has been told why"):
+        desk.answer("sample", {"dataset": "admissions", "epsilon": "0.1"})
+    assert "Declare a budget first: dproo ledger init" in capsys.readouterr().err
+    ledger = Ledger(folder / "ledger.sqlite3")
+    ledger.declare(str(other), budget="1", neighbours="add-remove")
+    desk.answer("sample", {"dataset": "admissions", "epsilon": "0.1"})
+    assert {account.dataset: account.spent for account in ledger.show()} == {
+        str(data): 0,
+        str(other): 10**8,
+    }
+
+
 WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledger, and for each"
 
 

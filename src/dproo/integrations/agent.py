@@ -73,7 +73,7 @@ class Offer:
     Attributes:
         data: a file, or the URL of a database.
         person: the column that identifies people, or None to protect records.
-        budget: the name of its budget in the ledger.
+        account: the name of its budget in the ledger, if that is not the file's.
         limits: what a call and a day may cost, with only this code book.
         model: the model of a private table, whose rows cost nothing; or None.
     """
@@ -82,9 +82,14 @@ class Offer:
     table: str | None
     person: str | None
     codebook: CodeBook
-    budget: str
+    account: str | None
     limits: Limits
     model: Model | None = None
+
+    @property
+    def budget(self) -> str:
+        """The name of its budget; a link in its path may mean another file than before."""
+        return self.account or dataset_name(str(self.data))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,6 +314,9 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
     data = _placed(str(given["data"]), folder)
     if isinstance(data, Path) and not data.exists():
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
+    account = given.get("budget") or None
+    if account is None:
+        dataset_name(str(data))  # refused now, if it may hold a password
     source = Source(data=data) if isinstance(data, Path) else None
     with guarding(protected(lambda: Ledger(ledger), source)):
         codebook = CodeBook.of(folder / str(given["codebook"]))
@@ -317,7 +325,7 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
         table=given.get("table"),
         person=given.get("person"),
         codebook=codebook,
-        budget=given.get("budget") or dataset_name(str(data)),
+        account=account,
         limits=Limits(
             per_release=given["epsilon_per_call"],
             per_day=given["epsilon_per_day"],
