@@ -21,6 +21,7 @@ from support.stores import copy_of, put_back, url_of
 from dproo import errors
 from dproo.core import paths
 from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
+from dproo.ledger.events import Draft
 from dproo.ledger.stores import sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -259,6 +260,48 @@ def test_a_restore_that_a_crash_cut_off_is_charged_once(
         ledger.show()
     accept_restore(ledger.path)
     assert left(ledger) == "0.75"
+
+
+def test_a_restore_that_an_interrupt_cut_off_charges_all_or_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.declare("visits", budget=1, **REPLACE)
+    old = copy_of(ledger)
+    for dataset in ("patients", "visits"):
+        ledger.reserve(dataset, epsilon="0.25", **REPLACE)
+    put_back(ledger, old)
+
+    def draft(**parts: Any) -> Draft:
+        if parts["dataset"] == "visits":  # the first event is written
+            raise KeyboardInterrupt
+        return Draft(**parts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.restore.Draft", draft)
+        with pytest.raises(KeyboardInterrupt):
+            accept_restore(ledger.path)
+    accept_restore(ledger.path)
+    assert [account.spent for account in ledger.verify().accounts] == [250_000_000] * 2
+
+
+def test_others_may_accept_a_restore_and_charge_before_it_is_noted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = copy_of(ledger)
+    charge(ledger, "0.25")
+    put_back(ledger, old)
+
+    def later(*given: Any, **named: Any) -> None:
+        patch.undo()
+        assert [loss.charge for loss in accept_restore(ledger.path)] == [250_000_000]
+        charge(ledger, "0.125")
+        witness.tell(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.restore.tell", later)
+        accept_restore(ledger.path)
+    assert left(ledger) == "0.625"
+    assert ledger.verify().events == 3
 
 
 def test_two_copies_charged_beyond_the_budget_leave_nothing(

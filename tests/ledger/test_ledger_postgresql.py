@@ -7,20 +7,22 @@ import pickle
 import re
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from support.stores import copy_of, emptied, future, put_back, unguarded
+from support.stores import copy_of, emptied, future, put_back, put_rows, unguarded
 
 from dproo import errors
 from dproo.cli.commands import run
 from dproo.counting.sources.postgresql import session
-from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
+from dproo.ledger import Database, Ledger, Limits, accept_restore, copy, default_path, install
 from dproo.ledger.stores import postgresql
-from dproo.ledger.stores.postgresql import PostgresqlStore
+from dproo.ledger.stores.postgresql import PostgresqlSession, PostgresqlStore
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 SECRET = "S3CR3T"  # noqa: S105 - of nobody
@@ -463,22 +465,132 @@ NAMESAKES = [
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
+@contextmanager
+def held(url: str) -> Iterator[tuple[Any, Callable[..., Future[Any]]]]:
+    """Yield a transaction, and what starts a call in a thread and returns once it waits for it."""
+    with (
+        ThreadPoolExecutor() as threads,
+        psycopg.connect(url) as connection,
+        psycopg.connect(url, autocommit=True) as other,
+    ):
+
+        def started(call: Callable[..., Any], *given: Any, **named: Any) -> Future[Any]:
+            (before,) = other.execute(WAITING).fetchone() or (0,)
+            result = threads.submit(call, *given, **named)
+            while other.execute(WAITING).fetchone() == (before,) and not result.done():
+                time.sleep(0.01)
+            return result
+
+        yield connection, started
+
+
 @pytest.mark.parametrize(("first", "second"), NAMESAKES)
 def test_of_two_who_declare_at_once_one_gets_a_name_whatever_its_case(
     where: str, ledger_database: str, first: str, second: str
 ) -> None:
     """The second asks while the first has not committed: no name is like its own by then."""
     call = "SELECT dproo.declare_budget(%s, '1', NULL, 'replace', 1, 'record', NULL, %s)"
-    with (
-        ThreadPoolExecutor() as threads,
-        psycopg.connect(where) as connection,
-        psycopg.connect(ledger_database, autocommit=True) as other,
-    ):
+    with held(ledger_database) as (connection, started):
         connection.execute(call, [first, "0" * 32])
-        declared = threads.submit(Ledger(where).declare, second, budget="1", **REPLACE)
-        while other.execute(WAITING).fetchone() == (0,):
-            time.sleep(0.01)
+        declared = started(Ledger(where).declare, second, budget="1", **REPLACE)
         connection.commit()
         with pytest.raises(errors.LedgerError, match="must not have a budget yet"):
             declared.result()
     assert [account.dataset for account in Ledger(where).show()] == [first]
+
+
+def test_a_loss_is_charged_once_however_many_accept_the_restore_at_once(
+    ledger: Ledger, ledger_database: str
+) -> None:
+    ledger.declare("visits", budget="1", **REPLACE)
+    old = copy_of(ledger)
+    for dataset in ("patients", "visits"):
+        ledger.reserve(dataset, epsilon="0.25", **REPLACE)
+    put_back(ledger, old)
+    with held(ledger_database) as (connection, started):
+        connection.execute("SELECT dproo.lock()")
+        calls = [started(accept_restore, ledger.path) for _ in range(3)]
+        connection.commit()
+        for call in calls:
+            assert [loss.charge for loss in call.result()] == [250_000_000] * 2
+    assert [account.spent for account in ledger.verify().accounts] == [250_000_000] * 2
+
+
+def test_an_import_finds_what_was_declared_while_it_waited(
+    book: Ledger, tmp_path: Path, where: str, ledger_database: str
+) -> None:
+    file = copy(book, tmp_path / "moved.sqlite3")
+    emptied(where)
+    call = "SELECT dproo.declare_budget('visits', '1', NULL, 'replace', 1, 'record', NULL, %s)"
+    with held(ledger_database) as (connection, started):
+        connection.execute(call, ["0" * 32])
+        copied = started(copy, file, ledger_database)
+        connection.commit()
+        with pytest.raises(errors.NotEmptyLedgerError, match="must be empty to be copied into"):
+            copied.result()
+    assert Ledger(where).datasets() == ["visits"]
+
+
+def test_whoever_writes_during_an_import_waits_for_its_end(
+    book: Ledger,
+    tmp_path: Path,
+    where: str,
+    ledger_database: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The other import and the declaration begin while half of the first is written."""
+    file = copy(book, tmp_path / "moved.sqlite3")
+    before = file.verify()
+    emptied(where)
+    execute, waiting = PostgresqlSession.execute, list[Future[Any]]()
+
+    def during(session: PostgresqlSession, query: str, *given: Any) -> Any:
+        if query.startswith("UPDATE head") and not waiting:
+            waiting.append(started(copy, file, ledger_database))
+            waiting.append(started(Ledger(where).declare, "Patients", budget="1", **REPLACE))
+        return execute(session, query, *given)
+
+    monkeypatch.setattr(PostgresqlSession, "execute", during)
+    with held(ledger_database) as (_, started):
+        assert copy(file, ledger_database).verify() == before
+        for call, refusal in zip(
+            waiting, (errors.NotEmptyLedgerError, errors.DatasetTakenError), strict=True
+        ):
+            with pytest.raises(refusal):
+                call.result()
+    assert Ledger(where).verify() == before
+
+
+def test_an_old_copy_imported_while_a_writer_waits_is_refused(
+    ledger: Ledger, where: str, ledger_database: str
+) -> None:
+    """The ledger was empty when the writer asked its witness."""
+    old = copy_of(ledger)
+    ledger.reserve("patients", epsilon="0.25", **REPLACE)
+    emptied(where)
+    with held(ledger_database) as (connection, started):
+        connection.execute("SET search_path = dproo; SET session_replication_role = replica")
+        connection.execute("SELECT dproo.lock()")
+        put_rows(connection, old)
+        declared = started(Ledger(where).declare, "visits", budget="1", **REPLACE)
+        connection.commit()
+        with pytest.raises(errors.RolledBackError, match="lacks 1 of its events"):
+            declared.result()
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "serializable"])
+def test_of_two_who_install_at_once_one_makes_the_ledger(
+    ledger_database: str, isolation: str
+) -> None:
+    name = f"twice_{isolation[0]}"
+    url = ledger_database.replace("/ledgers?", f"/{name}?")
+    with psycopg.connect(ledger_database, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(
+            f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'"
+        )
+    with held(url) as (connection, started):
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('dproo ledger install'))")
+        calls = [started(install, Database(url)) for _ in range(2)]
+        connection.commit()
+        assert sorted(call.result() for call in calls) == [False, True]

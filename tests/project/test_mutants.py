@@ -218,6 +218,10 @@ BOTH_COPIES = (
 )
 OF_A_DAY = "ledger/test_ledger_limits.py::test_the_releases_of_one_day_are_at_most_so_large[file]"
 BROKEN_RULE = "ledger/test_ledger_limits.py::test_a_charge_that_broke_a_rule_is_found[file]"
+ACCEPTED_AT_ONCE = (
+    "ledger/test_ledger_postgresql.py::"
+    "test_a_loss_is_charged_once_however_many_accept_the_restore_at_once"
+)
 LINE_CUT = "ledger/test_ledger_faults.py::test_a_line_cut_around_the_commit_charges_once[moments2]"
 OWNER_ONLY = (
     "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
@@ -890,6 +894,9 @@ MUTANTS = {
     ),
     "the replay looks at no rule": (
         "Replay._reserved", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,
+    ),
+    "a writer looks at a database before it holds the lock": (
+        "PostgresqlStore._begun", "; {_LOCK[begin]}", "", ACCEPTED_AT_ONCE,
     ),
     "a charge whose answer was lost is made again": (
         "PostgresqlSession.append", "if self.is_again and (sent := self.one(", "if self.is_again is None and (sent := self.one(", LINE_CUT,

@@ -73,6 +73,7 @@ _SETTINGS = (
 )
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_LOCK = {_READING: "", _WRITING: "SELECT dproo.lock()"}  # nothing changes from here to the commit
 # It is asked outside of a transaction as well, where the role's search_path finds operators.
 _IDENTITY = "SELECT hash FROM dproo.event WHERE seq OPERATOR(pg_catalog.=) 1"
 _SUMS = (
@@ -227,7 +228,7 @@ class PostgresqlStore:
     def write(
         self, action: Callable[[PostgresqlSession], Result], *, is_patient: bool = False
     ) -> Result:
-        """Run an action, and commit.
+        """Run an action under the lock that every writer takes, and commit.
 
         If the connection is lost, a new one is made and the action runs again: an event that was
         committed although the result was lost is found by its id.
@@ -242,8 +243,6 @@ class PostgresqlStore:
             try:
                 with self._transaction(_WRITING) as session:
                     session.is_again = is_again
-                    if is_again:  # wait for the lock: the lost transaction may hold it
-                        session.execute("SELECT dproo.lock()")
                     result = action(session)
                     is_sent = True
                     session.execute("COMMIT")
@@ -287,7 +286,7 @@ class PostgresqlStore:
             row = connection.execute(_IDENTITY).fetchone()
             known = "" if row is None else row[0]
             memory = Memory(ledger=known, chosen=self.witness)
-            connection.execute(f"{begin}; {_SETTINGS}; {patience}")
+            connection.execute(f"{begin}; {_SETTINGS}; {patience}; {_LOCK[begin]}")
             (version,) = connection.execute("SELECT format FROM dproo.head").fetchone()
             require_version(version, self.address)
             row = connection.execute(_IDENTITY).fetchone()
@@ -459,6 +458,7 @@ def install(database: Database) -> bool:
 
 def _make(connection: Any, database: Database) -> bool:
     execute = connection.execute
+    execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")  # see what the lock waited for
     execute("SET LOCAL search_path = pg_catalog, pg_temp")
     execute("SET LOCAL standard_conforming_strings = on")
     execute("SET LOCAL client_encoding = 'UTF8'")
