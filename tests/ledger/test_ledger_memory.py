@@ -211,7 +211,7 @@ def test_however_much_was_noted_a_restore_can_be_accepted(ledger: Ledger, state:
             file.write(json.dumps(lost) + "\n")
     accept_restore(ledger.path)
     assert left(ledger) == "0"
-    assert ledger.verify().events == 3
+    assert ledger.verify().events == 4
 
 
 @FILE
@@ -244,7 +244,7 @@ def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:
     accept_restore(ledger.path)
     assert left(ledger) == "0.625"
     assert ledger.show()[1].delta_left == 9 * 10**11
-    assert ledger.verify().events == 4
+    assert ledger.verify().events == 5
 
 
 def test_a_restore_that_a_crash_cut_off_is_charged_once(
@@ -288,7 +288,8 @@ def test_others_may_accept_a_restore_and_charge_before_it_is_noted(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = copy_of(ledger)
-    charge(ledger, "0.25")
+    entry = ledger.reserve("patients", epsilon="0.25", **REPLACE)
+    ledger.record(entry, {"values": ["flu"]})
     put_back(ledger, old)
 
     def later(*given: Any, **named: Any) -> None:
@@ -301,6 +302,27 @@ def test_others_may_accept_a_restore_and_charge_before_it_is_noted(
         patch.setattr("dproo.ledger.restore.tell", later)
         accept_restore(ledger.path)
     assert left(ledger) == "0.625"
+    assert ledger.verify().events == 3
+
+
+@pytest.mark.parametrize("order", [("first", "second"), ("second", "first")])
+def test_machines_that_remember_parts_of_a_loss_charge_each_part_once(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    """The first has seen one of the two charges, the second both."""
+    old = copy_of(ledger)
+    for machine, epsilon in (("first", "0.25"), ("second", "0.5")):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / machine))
+        charge(ledger, epsilon)
+    put_back(ledger, old)
+    for machine in order:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / machine))
+        with pytest.raises(errors.RolledBackError):
+            ledger.show()
+        accept_restore(ledger.path)
+    for machine in order:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / machine))
+        assert left(ledger) == "0.25"
     assert ledger.verify().events == 3
 
 

@@ -21,8 +21,10 @@ from dproo import errors
 from dproo.cli.commands import run
 from dproo.counting.sources.postgresql import session
 from dproo.ledger import Database, Ledger, Limits, accept_restore, copy, default_path, install
+from dproo.ledger.events import Event
 from dproo.ledger.stores import postgresql
 from dproo.ledger.stores.postgresql import PostgresqlSession, PostgresqlStore
+from dproo.ledger.witness import Memory, Note
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 SECRET = "S3CR3T"  # noqa: S105 - of nobody
@@ -514,6 +516,26 @@ def test_a_loss_is_charged_once_however_many_accept_the_restore_at_once(
         for call in calls:
             assert [loss.charge for loss in call.result()] == [250_000_000] * 2
     assert [account.spent for account in ledger.verify().accounts] == [250_000_000] * 2
+
+
+def test_whoever_waited_while_a_restore_was_accepted_and_noted_writes_nothing(
+    ledger: Ledger, ledger_database: str
+) -> None:
+    old = copy_of(ledger)
+    lost = ledger.reserve("patients", epsilon="0.25", **REPLACE)
+    ledger.record(lost, {"values": ["flu"]})
+    put_back(ledger, old)
+    call = "SELECT * FROM dproo.restore('patients', 250000000, 0, %s, %s)"
+    with held(ledger_database) as (connection, started):
+        connection.execute("SELECT dproo.lock()")
+        accepted = started(accept_restore, ledger.path)
+        event = Event._make(connection.execute(call, [lost.hash, "0" * 32]).fetchone() or ())
+        (first,) = connection.execute("SELECT hash FROM dproo.event WHERE seq = 1").fetchone() or ()
+        ((witness, newest),) = Memory(ledger=first, chosen=None).newest.items()
+        witness.append([Note.of(first, event)], after=newest, timeout=1)
+        connection.commit()
+        assert [loss.charge for loss in accepted.result()] == [250_000_000]
+    assert ledger.verify().events == event.seq
 
 
 def test_an_import_finds_what_was_declared_while_it_waited(

@@ -863,7 +863,7 @@ MUTANTS = {
         "Memory.lost", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
     ),
     "what was lost is not charged again": (
-        "accept_restore.restore", 'nano=min(loss.charge, TERMS["budget_max"]),', "nano=0,", CHARGED_AGAIN,
+        "accept_restore.restore", 'nano=min(note.nano, TERMS["budget_max"]),', "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
         "Witness.lineage", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dproo.core.checks import refusal
@@ -85,7 +85,8 @@ def accept_restore(
         witness: as in :class:`Ledger`.
 
     Returns:
-        What was lost for each dataset. One whose declaration was lost cannot be charged.
+        What was lost for each dataset. One whose declaration was lost cannot be charged. Of
+        several callers at once, one charges it, and the others may get the same list.
 
     Raises:
         ValueError: the ledger lacks nothing.
@@ -100,25 +101,29 @@ def accept_restore(
         if not lost:
             raise ValueError(f"the ledger {address} lacks nothing; there is no restore to accept.")
         names = session.names()
-        found = _losses(lost, names)
-        newest = lost[-1].hash
-        restored = (event for event in session.events() if event.kind == RESTORED)
-        if all(event.fields["head"] != newest for event in restored):  # else a crash came between
-            nothing = Loss(dataset=names[0], charge=0, delta=0, is_declared=True)
-            for loss in [loss for loss in found if loss.is_declared] or [nothing]:
-                draft = Draft(
-                    kind=RESTORED,
-                    dataset=loss.dataset,
-                    nano=min(loss.charge, TERMS["budget_max"]),
-                    atto=min(loss.delta, TERMS["atto"]),
-                    body={"head": newest},
-                )
-                session.append(draft)
-        return found, memory.news(session)
+        again = {event.fields["head"] for event in session.events() if event.kind == RESTORED}
+        due = [note for note in lost if _is_charge(note, names) and note.hash not in again]
+        news = memory.news(session)
+        if not due and any(newest in lost and not notes for _, newest, notes in news):
+            due = [replace(lost[-1], dataset=names[0], nano=0, atto=0)]  # something to note
+        for note in due:
+            draft = Draft(
+                kind=RESTORED,
+                dataset=note.dataset,
+                nano=min(note.nano, TERMS["budget_max"]),
+                atto=min(note.atto, TERMS["atto"]),
+                body={"head": note.hash},
+            )
+            session.append(draft)
+        return _losses(lost, names), memory.news(session)
 
     found, news = store.write(restore)
     tell(news, timeout=timeout)
     return found
+
+
+def _is_charge(lost: Note, declared: Iterable[str]) -> bool:
+    return lost.dataset in declared and bool(lost.nano or lost.atto)
 
 
 def _losses(lost: Iterable[Note], declared: Iterable[str]) -> list[Loss]:

@@ -393,7 +393,7 @@ class Memory:
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
         if not self._is_held(newest, held):  # an accepted restore: go on from the last common
-            noted = {note.hash for note in witness.lineage(self.ledger)}
+            noted = {note.hash for note in witness.lineage(self.ledger, until=newest)}
             since = max((event.seq for event in held.events() if event.hash in noted), default=0)
         notes = [Note.of(self.ledger, event) for event in held.events(since=since)]
         return witness, newest, notes
