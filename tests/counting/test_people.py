@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from scipy.stats import chisquare
-from support.draws import dice_of, few, some
+from support.draws import DICE, dice_of, few, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, Counts, counting
@@ -423,3 +423,48 @@ def test_people_are_found_however_a_file_is_laid_out(tmp_path: Path) -> None:
         layout=layout,
     )
     assert list(counts) == [1, 1, 1]  # the last names nobody
+
+
+WIDE = 200  # more than PostgreSQL passes to a function
+
+
+def assert_same_choice_of_many(data: Any, records: list[dict[str, str]], **options: Any) -> None:
+    columns = tuple(records[0])[1:]
+    asked = Asked(
+        alphabets=tuple(Alphabet.of({column: ["a", "b"]}) for column in columns),
+        columns=columns,
+        person="who",
+        salt=secrets.token_hex(4),
+    )
+    found, expected = (
+        [list(counts) for counts in open_scan(source, chosen).count_several()]
+        for source, chosen in ((data, replace(asked, **options)), (records, asked))
+    )
+    assert found == expected
+
+
+@pytest.fixture
+def wide() -> list[dict[str, str]]:
+    """Three records of each person, of many columns."""
+    names = [f"c{i}" for i in range(WIDE)]
+    return [
+        {"who": who, **{name: DICE.choice("abc") for name in names}} for who in "xyz" for _ in "123"
+    ]
+
+
+def test_duckdb_chooses_among_records_of_many_columns(
+    wide: list[dict[str, str]], tmp_path: Path
+) -> None:
+    pq.write_table(pa.Table.from_pylist(wide), tmp_path / "wide.parquet")
+    assert_same_choice_of_many(tmp_path / "wide.parquet", wide)
+    assert_same_choice_of_many(pl.DataFrame(wide), wide)
+
+
+def test_postgresql_chooses_among_records_of_many_columns(
+    wide: list[dict[str, str]], server: Any, postgresql: str
+) -> None:
+    server.execute(f"CREATE TABLE wide ({', '.join(f'{name} text' for name in wide[0])})")
+    with server.cursor() as cursor, cursor.copy("COPY wide FROM STDIN") as copy:
+        for record in wide:
+            copy.write_row(list(record.values()))
+    assert_same_choice_of_many(postgresql, wide, table=("ward", "wide"))

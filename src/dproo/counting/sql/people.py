@@ -55,6 +55,8 @@ RANK = 12
 
 SEPARATOR = 31  # the control character for this purpose
 
+_ARGUMENTS = 99  # PostgreSQL takes 100, the separator included
+
 
 def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
     """Return the rank of a record among its person's records.
@@ -293,8 +295,17 @@ def nobody(number: int, asked: Asked) -> str:
 def ranked(relation: str, asked: Asked) -> str:
     """Return a relation of :func:`named` with the rank ``h`` of each record."""
     names = ", ".join(key_names(asked))
-    rank = f"left(md5(concat_ws(chr({SEPARATOR}), '{asked.salt}', p, {names})), {RANK})"
+    text = _joined(f"'{asked.salt}'", "p", *key_names(asked))
+    rank = f"left(md5({text}), {RANK})"
     return f"(SELECT p, {names}, {rank} AS h, records FROM {relation} AS named)"  # noqa: S608
+
+
+def _joined(*texts: str) -> str:
+    """Return texts joined by the separator, in parts if they are many: the result is the same."""
+    if len(texts) > _ARGUMENTS:
+        parts = (texts[at : at + _ARGUMENTS] for at in range(0, len(texts), _ARGUMENTS))
+        return _joined(*(_joined(*part) for part in parts))
+    return f"concat_ws(chr({SEPARATOR}), {', '.join(texts)})"
 
 
 def key_names(asked: Asked) -> list[str]:
