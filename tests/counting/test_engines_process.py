@@ -24,6 +24,7 @@ from support.releasing import sample
 
 from dproo import ReleaseError, counting
 from dproo.counting.boundary import apart
+from dproo.counting.layout import COMPRESSED, FORMATS
 from dproo.counting.sources import descriptors
 
 THREADS, RELEASES = 16, 50 if SOAK else 2
@@ -127,10 +128,36 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(end: str, tmp_path: Path)
     (tmp_path / f"folder.{end}").mkdir()
     table = "t" if end == "duckdb" else None
     for name in ("pipe", "device", "folder"):
-        with pytest.raises(ValueError, match="data must be a regular file, got "):
+        what = "file, or a folder with Parquet files" if name == "folder" else "regular file"
+        with pytest.raises(ValueError, match=f"data must be a {what}, got "):
             counting.prepare(
                 tmp_path / f"{name}.{end}", alphabets=[["x"]], columns=["a"], table=table
             )
+
+
+PARQUET = [name for name, kind in FORMATS.items() if kind == "parquet"]
+
+
+@pytest.mark.parametrize("end", [*PARQUET, *map(str.upper, PARQUET), ".Parquet", ".snappy.parquet"])
+def test_a_folder_has_every_file_that_is_parquet_by_its_name(end: str, tmp_path: Path) -> None:
+    """As Spark writes it: with marks, checksums and folders for the values of a column."""
+    names = [f"a{end}", "b.parquet", f"y=1/part-0{end}"]
+    left_out = ["_SUCCESS", f".a{end}.crc", f".hidden{end}", f".hidden/c{end}", f"a{end}.crc"]
+    for name in (*names, *left_out):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"a": ["x"]}), tmp_path / name)
+    for name in names:
+        assert list(counting.count(tmp_path / name, alphabet=["x"], column="a")) == [1, 0]
+    assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [3, 0]
+
+
+@pytest.mark.parametrize("end", COMPRESSED)
+def test_a_folder_leaves_out_no_compressed_parquet_file(end: str, tmp_path: Path) -> None:
+    for name in ("a.parquet", f"b.parquet{end}"):
+        pq.write_table(pa.table({"a": ["x"]}), tmp_path / name)
+    for data in (tmp_path / f"b.parquet{end}", tmp_path):
+        with pytest.raises(ValueError, match="data must be a text file if it is compressed, got "):
+            counting.prepare(data, alphabets=[["x"]], columns=["a"])
 
 
 def test_a_database_with_a_log_beside_it_is_refused(tmp_path: Path) -> None:

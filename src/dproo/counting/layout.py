@@ -216,6 +216,16 @@ PLAIN = Layout()
 """The default: UTF-8 with a header line, format and separator by the file's name."""
 
 
+def is_parquet(path: str) -> bool:
+    """Return whether a file is Parquet by its name; a compressed one is too, and is refused.
+
+    >>> is_parquet("part-0.snappy.parquet"), is_parquet("B.PQ"), is_parquet("_SUCCESS")
+    (True, True, False)
+    """
+    ending, _ = PLAIN.ending_of(path)
+    return FORMATS.get(ending) == PARQUET
+
+
 def _encoding(name: object) -> str:
     found = text_encoding(name) if isinstance(name, str) else None
     if found is None:

@@ -16,6 +16,7 @@ from pathlib import Path, PosixPath
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
+from dproo.counting.layout import is_parquet
 from dproo.counting.single_pass import STDIN, must_be_reread
 from dproo.errors import POSIX_ONLY, DamagedFileError, UnpreparedError
 from dproo.schema.axis import Axis
@@ -181,12 +182,14 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
         return [Opened(path, follows=False)]
     pattern = path
     if os.path.isdir(path):  # noqa: PTH112 - a folder of Parquet files, as Spark writes it
-        pattern = os.path.join(glob.escape(path), "**", "*.parquet")  # noqa: PTH118
+        pattern = os.path.join(glob.escape(path), "**", "*")  # noqa: PTH118
     elif os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
         return [Opened(str(Path(path).absolute()))]
     matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
-    if not matches and pattern != path:
-        return [Opened(path)]  # refused: it is not a file
+    if pattern != path:
+        matches = list(filter(is_parquet, matches))
+        if not matches:
+            raise ValueError(refusal("data", "be a file, or a folder with Parquet files", path))
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", path))
     opened = [Opened(str(Path(match).absolute())) for match in matches]
