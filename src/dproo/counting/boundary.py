@@ -8,19 +8,22 @@ first, and the library is loaded where no interrupt arrives.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
+from functools import wraps
 from importlib import import_module
 from mmap import mmap
 from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from dproo.errors import UnpreparedError
+from dproo.errors import LedgerError, ReleaseError, UnpreparedError
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 MEBIBYTE = 1 << 20
@@ -60,6 +63,39 @@ def required(action: Callable[[], Result], sentence: str) -> Result:
     if found is None:
         raise ValueError(sentence)
     return found
+
+
+def refusing(action: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Return an action that comes before the charge; a failure that is no refusal becomes one."""
+
+    @wraps(action)
+    def refused(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return action(*args, **kwargs)
+        except (TypeError, ValueError, LedgerError):
+            raise
+        except BaseException as error:
+            if interrupt_in(error) is not None:
+                raise
+            refusal = UnpreparedError(_unprepared(error))
+        raise refusal
+
+    return refused
+
+
+def _unprepared(error: BaseException) -> str:
+    """Return why a release cannot be prepared, without a word of a library."""
+    if isinstance(error, ReleaseError):
+        why = str(error).rstrip(".")
+    elif isinstance(error, ImportError):
+        why = f"{error.name or 'a library'} cannot be loaded; install it again"
+    elif isinstance(error, MemoryError):
+        why = "there is too little memory; free some, or raise the limit (ulimit -v)"
+    elif isinstance(error, OSError) and error.errno:
+        why = f"the system refuses what it needs ({os.strerror(error.errno)})"
+    else:
+        why = f"something that it needs fails ({type(error).__name__})"
+    return f"the release cannot be prepared: {why}. Nothing was read or charged."
 
 
 def pass_over(error: BaseException) -> None:

@@ -13,6 +13,7 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting import cells
 from dproo.counting.asked import Asked, Where
+from dproo.counting.boundary import refusing
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.scan import Scan
 from dproo.counting.sources import file_scan, frames, spark, sqlalchemy
@@ -48,7 +49,7 @@ def count(data: Any, *, alphabet: Any, column: str | None = None, **where: Unpac
         raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = () if column is None else (column,)
     with prepare(data, alphabets=[alphabet], columns=columns, **where) as scan:
-        scan.rehearse()
+        refusing(scan.rehearse)()
         return scan.count()
 
 
@@ -100,6 +101,7 @@ def prepare(
     )
 
 
+@refusing
 def open_scan(data: Any, asked: Asked) -> Scan:
     """Open data of any kind, and return the scan of what is asked."""
     try:
@@ -115,6 +117,7 @@ def open_scan(data: Any, asked: Asked) -> Scan:
     )
 
 
+@refusing
 def open_table(data: Any, asked: Asked) -> Table | None:
     """Return data as the first source opens it that supports it, or None."""
     opened = (source(data, asked) for source in SOURCES)

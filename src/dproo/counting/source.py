@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from dproo.core.checks import exact, refusal
 from dproo.counting.asked import Asked, Where, check_engine
+from dproo.counting.boundary import refusing
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import open_table, prepare
@@ -52,6 +53,7 @@ class Source:
         return replace(self, layout=self.layout.over(Layout.of(descriptor)))
 
     @property
+    @refusing
     def is_read_once(self) -> bool:
         """Whether the data can be read only once, as from an iterator, a stream or a pipe."""
         return is_single_pass(self.data)

@@ -10,7 +10,6 @@ the charge.
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +21,9 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.partition import DEALT_MAX
-from dproo.counting.boundary import apart, interrupt_in
+from dproo.counting.boundary import apart, interrupt_in, refusing
 from dproo.counting.source import Source
-from dproo.errors import ChargedError, OutputError, ReleaseError, UnpreparedError
+from dproo.errors import ChargedError, OutputError, ReleaseError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
@@ -162,7 +161,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         for warning in prepared.scan.warnings:
             _LOG.warning("Warning: %s", warning)
         book = charge.opened()
-        room = _refused_unless(prepared.rehearse)
+        room = refusing(prepared.rehearse)()
         _LOG.info("Rehearsed without data; no record was read.")
         if book is not None:
             refuse_data_as_letters(request.counted_alphabets, book)
@@ -191,9 +190,7 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     Raises:
         TypeError, ValueError: the release cannot be made.
     """
-    scan = _refused_unless(
-        lambda: _scan(request, source, request.counted_alphabets, request.columns)
-    )
+    scan = refusing(_scan)(request, source, request.counted_alphabets, request.columns)
     if request.is_dealt and (scan.ready or 0) > DEALT_MAX:
         raise ValueError(
             f"counts must sum to at most {DEALT_MAX:,} where every record is dealt at random, to a"
@@ -253,34 +250,6 @@ def _scan(
         kept=1 if protection.person is None else protection.records,
         is_each_missing=protection.missing == EACH,
     )
-
-
-def _refused_unless(action: Callable[[], Result]) -> Result:
-    """Run what comes before the charge; a failure that is no refusal becomes one."""
-    try:
-        return action()
-    except (TypeError, ValueError, LedgerError):
-        raise
-    except BaseException as error:
-        if interrupt_in(error) is not None:
-            raise
-        refused = UnpreparedError(_unprepared(error))
-    raise refused
-
-
-def _unprepared(error: BaseException) -> str:
-    """Return why a release cannot be prepared, without a word of a library."""
-    if isinstance(error, ReleaseError):
-        why = str(error).rstrip(".")
-    elif isinstance(error, ImportError):
-        why = f"{error.name or 'a library'} cannot be loaded; install it again"
-    elif isinstance(error, MemoryError):
-        why = "there is too little memory; free some, or raise the limit (ulimit -v)"
-    elif isinstance(error, OSError) and error.errno:
-        why = f"the system refuses what it needs ({os.strerror(error.errno)})"
-    else:
-        why = f"something that it needs fails ({type(error).__name__})"
-    return f"the release cannot be prepared: {why}. Nothing was read or charged."
 
 
 def _require_room(room: int) -> None:

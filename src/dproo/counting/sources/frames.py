@@ -80,6 +80,7 @@ class Frame:
         by_cell: the places of columns whose cells are read one by one, and then all others.
         is_once: whether it can be read only once.
         is_foreign: whether its library is supported only through the protocol.
+        rehearse: opens what lies behind the frame, without reading a record.
         warnings: why a release of it may be slow, or fail.
     """
 
@@ -89,6 +90,7 @@ class Frame:
     by_cell: frozenset[int] = frozenset()
     is_once: bool = False
     is_foreign: bool = False
+    rehearse: Callable[[], object] | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
 
 
@@ -203,7 +205,9 @@ def _count(
 
 
 def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) -> None:
-    """Load the libraries, and run the queries on no record."""
+    """Load the libraries, open the files, and run the queries on no record."""
+    if frame.rehearse is not None:
+        frame.rehearse()
     if frame.by_cell.isdisjoint(places):
         kinds = _kinds(frame, places)
         arrow.rehearse(kinds=kinds, asked=asked, is_once=frame.is_once, engine=engine)
@@ -295,8 +299,23 @@ def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
 
 
 def _of_dataset(data: Any) -> Frame:
-    warnings = (_FOREIGN,) if _may_fail(data) else ()
-    return _of_schema(data.schema, lambda places: _scanned(data, places), warnings=warnings)
+    return _of_schema(
+        data.schema,
+        lambda places: _scanned(data, places),
+        rehearse=lambda: _open_files(data),
+        warnings=(_FOREIGN,) if _may_fail(data) else (),
+    )
+
+
+def _open_files(dataset: Any) -> None:
+    """Open each file of a dataset, to notice one that is gone; no record is read.
+
+    Arrow does not show the files of a filtered dataset.
+    """
+    for part in attempt(lambda: list(dataset.get_fragments())) or ():
+        # Fragments in memory have no file system.
+        if (system := getattr(part, "filesystem", None)) is not None:
+            system.open_input_file(part.path).close()
 
 
 def _is_category(column: Any) -> bool:

@@ -1,0 +1,165 @@
+"""Sources that cannot be opened: refused before the charge, in one sentence, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as pds
+import pyarrow.parquet as pq
+import pytest
+from support.sources import SOURCES
+
+import dproo
+from dproo import counting
+from dproo.errors import UnpreparedError
+from dproo.ledger import Ledger
+
+ROWS = pa.table({"cell": ["x", "y"] * 3, "table": ["x", "y"] * 3})
+UNPREPARED = "the release cannot be prepared: .* Nothing was read or charged[.]"
+
+
+def of_one_file(path: Path) -> Any:
+    return pds.dataset(path)
+
+
+def of_a_folder(path: Path) -> Any:
+    return pds.dataset(path.parent, format="parquet")
+
+
+def of_a_union(path: Path) -> Any:
+    return pds.dataset([pds.dataset(path), pds.dataset(ROWS)])
+
+
+@pytest.mark.parametrize("made", [of_one_file, of_a_folder, of_a_union])
+def test_a_dataset_without_one_of_its_files_is_not_charged(
+    made: Callable[[Path], Any], ledger: Ledger, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows" / "x.parquet"
+    path.parent.mkdir()
+    pq.write_table(ROWS, path)
+    data = dproo.open(made(path), ledger=ledger, dataset="patients")
+    data.value("cell", ["x", "y"], epsilon="0.1")
+    path.unlink()
+    before = ledger.budget("patients")
+    with pytest.raises(UnpreparedError, match=UNPREPARED):
+        data.value("cell", ["x", "y"], epsilon="0.1")
+    assert ledger.budget("patients") == before
+
+
+def test_a_dataset_in_memory_needs_no_file() -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(ROWS, sink)
+    kind = pds.ParquetFileFormat()
+    parts = [kind.make_fragment(sink.getvalue())]
+    data = pds.FileSystemDataset(parts, ROWS.schema, kind)
+    assert list(counting.count(data, alphabet=["x", "y"], column="cell")) == [3, 3, 0]
+
+
+def _a_dropped_table(_: Path) -> Any:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell")
+    relation = connection.table("rows")
+    connection.execute("DROP TABLE rows")
+    return relation
+
+
+def _a_query_of_a_dropped_table(_: Path) -> Any:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell")
+    relation = connection.sql("SELECT * FROM rows")
+    connection.execute("DROP TABLE rows")
+    return relation
+
+
+def _a_closed_connection(_: Path) -> Any:
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT 'x' AS cell")
+    connection.close()
+    return relation
+
+
+def _a_lost_file_of_polars(folder: Path) -> Any:
+    pq.write_table(ROWS, folder / "x.parquet")
+    frame = pl.scan_parquet(folder / "x.parquet")
+    (folder / "x.parquet").unlink()
+    return frame
+
+
+class Library:
+    """A frame of another library, which fails whatever it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+def _another_library(_: Path) -> Any:
+    return Library()
+
+
+ASKED: dict[str, Callable[[dproo.Dataset], Any]] = {
+    "columns": lambda data: data.columns,
+    "codebook": lambda data: data.codebook(epsilon=1, delta="1e-6"),
+    "value": lambda data: data.value("cell", ["x"], epsilon=1),
+    "count": lambda data: counting.count(
+        data.source.data, table=data.source.table, alphabet=["x"], column="cell"
+    ),
+    "draft": lambda data: dproo.draft_codebook(data.source.data, table=data.source.table),
+}
+
+
+def assert_refused(data: dproo.Dataset, sentence: str) -> None:
+    """Assert that all that opens the data refuses it without a word of its library."""
+    (refused,) = data.check("cell", ["x"]).refusals
+    told = [refused]
+    for ask in ASKED.values():
+        with pytest.raises(ValueError, match=sentence) as failed:
+            ask(data)
+        assert failed.value.__cause__ is None
+        assert failed.value.__context__ is None
+        told.append(str(failed.value))
+    assert len(set(told)) == 1
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        _a_dropped_table,
+        _a_query_of_a_dropped_table,
+        _a_closed_connection,
+        _a_lost_file_of_polars,
+        _another_library,
+    ],
+)
+def test_what_a_library_cannot_open_is_refused(gone: Callable[[Path], Any], tmp_path: Path) -> None:
+    assert_refused(dproo.open(gone(tmp_path)), "Nothing was read or charged|readable schema")
+
+
+class Panic(BaseException):
+    """What the libraries in Rust raise, which is not an ``Exception``."""
+
+
+OPENING = import_module("dproo.counting.prepare")  # whose name in the package is a function
+OTHERWISE = {"generator_of_dicts", "arrow_reader", "json_lines"}  # refused as what they are
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, OSError, Panic])
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - OTHERWISE))
+def test_no_source_lets_an_error_of_a_library_through(
+    name: str, kind: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: Callable[..., Any]) -> Callable[..., Any]:
+        def opened(*asked: Any) -> None:
+            if source(*asked) is not None:
+                raise kind("cell")
+
+        return opened
+
+    data, options = SOURCES[name](ROWS, tmp_path)
+    monkeypatch.setattr(OPENING, "SOURCES", tuple(map(failing, OPENING.SOURCES)))
+    assert_refused(dproo.open(data, **options), UNPREPARED)
