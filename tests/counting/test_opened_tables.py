@@ -14,7 +14,7 @@ from dproo.counting.fit import Column
 from dproo.counting.source import describe
 from dproo.counting.sql.query import TEXT, TIMESTAMP
 from dproo.counting.table import Table
-from dproo.errors import ReleaseError
+from dproo.errors import ReleaseError, UnpreparedError
 
 NAMES = {"a": TEXT, "b": TEXT, "day": TIMESTAMP, "blob": None, "twice": TEXT}
 
@@ -92,10 +92,19 @@ def test_a_refusal_closes_the_table(options: dict[str, Any], sentence: str) -> N
     assert toy.done == ["closed"]
 
 
-@pytest.mark.parametrize("raised", [ValueError("no"), Interrupted(), KeyboardInterrupt()])
-def test_whatever_ends_the_plan_closes_the_table(raised: BaseException) -> None:
+@pytest.mark.parametrize(
+    ("raised", "shown"),
+    [
+        (ValueError("no"), ValueError),
+        (Interrupted(), UnpreparedError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_whatever_ends_the_plan_closes_the_table(
+    raised: BaseException, shown: type[BaseException]
+) -> None:
     toy = Toy(plan=raised)
-    with pytest.raises(type(raised)):
+    with pytest.raises(shown):
         counting.prepare(toy, alphabets=[["x"]], columns=["a"])
     assert toy.done == ["planned", "closed"]
 
