@@ -298,6 +298,37 @@ def test_a_missing_extra_is_named_with_its_remedy(command, missing):
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+SAMPLE = "sample admissions.csv --column diagnosis --alphabet diagnosis_codes.txt --epsilon 1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{SAMPLE} --dataset",
+        f"{SAMPLE} --dataset a --ledger",
+        "ledger init b --budget 1 --ledger",
+        "ledger show --ledger",
+        "ledger verify --ledger",
+        "ledger print 2 --ledger",
+        "ledger accept-restore --ledger",
+        "ledger export --to copy.sqlite3 --ledger",
+        "serve --ledger",
+    ],
+)
+def test_an_empty_text_names_no_ledger_and_no_budget(command, tmp_path, monkeypatch):
+    """As by a variable that is not set: what has a default is not meant then."""
+    monkeypatch.setenv("DPROO_LEDGER", str(tmp_path / "own.sqlite3"))
+    ledger = Ledger.create(tmp_path / "own.sqlite3")
+    for name in ("a", str(EXAMPLES / "admissions.csv")):
+        ledger.declare(name, budget="9", neighbours="replace")
+    result = dproo(*command.split(), "", cwd=EXAMPLES)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert [(account.dataset, account.spent) for account in ledger.show()] == [
+        ("a", 0),
+        (str(EXAMPLES / "admissions.csv"), 0),
+    ]
+
+
 @pytest.mark.parametrize("missing", ["numpy", "duckdb"])
 @pytest.mark.parametrize(
     "command",

@@ -151,6 +151,20 @@ def test_a_folder_has_every_file_that_is_parquet_by_its_name(end: str, tmp_path:
     assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [3, 0]
 
 
+@pytest.mark.parametrize("mark", ["_delta_log/00.json", "metadata/v1.metadata.json"])
+@pytest.mark.parametrize("above", ["", "tables"])
+def test_the_folder_of_a_table_with_deleted_records_is_refused(
+    mark: str, above: str, tmp_path: Path
+) -> None:
+    """Its files are read by a log, which says which of them count."""
+    pq.write_table(pa.table({"c": ["a"]}), tmp_path / "part-0.parquet")
+    path = tmp_path / above / mark
+    path.parent.mkdir(parents=True)
+    path.touch()
+    with pytest.raises(ValueError, match="must not be the folder of a table of Delta or Iceberg"):
+        counting.count(tmp_path, alphabet=["a"], column="c")
+
+
 @pytest.mark.parametrize("end", COMPRESSED)
 def test_a_folder_leaves_out_no_compressed_parquet_file(end: str, tmp_path: Path) -> None:
     for name in ("a.parquet", f"b.parquet{end}"):

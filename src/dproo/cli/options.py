@@ -171,7 +171,9 @@ def _charging(data: str, options: Mapping[str, Any]) -> Iterator[Charge]:
     if options["no_ledger"]:
         yield Charge()
         return
-    name, book = options["dataset"] or dataset_name(data), book_of(options["path"])
+    name, book = options["dataset"], book_of(options["path"])
+    if name is None:
+        name = dataset_name(data)
     before = None
     try:
         ledger = Ledger(book)
@@ -320,7 +322,7 @@ def release(
 
 def book_of(path: str | None) -> Address:
     """Return the ledger that an option names, or the user's own."""
-    return address_of(path) if path else default_path()
+    return default_path() if path is None else address_of(path)
 
 
 def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[str]:

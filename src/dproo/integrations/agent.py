@@ -89,7 +89,7 @@ class Offer:
     @property
     def budget(self) -> str:
         """The name of its budget; a link in its path may mean another file than before."""
-        return self.account or dataset_name(str(self.data))
+        return dataset_name(str(self.data)) if self.account is None else self.account
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +314,7 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
     data = _placed(str(given["data"]), folder)
     if isinstance(data, Path) and not data.exists():
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
-    account = given.get("budget") or None
+    account = given.get("budget")
     if account is None:
         dataset_name(str(data))  # refused now, if it may hold a password
     source = Source(data=data) if isinstance(data, Path) else None

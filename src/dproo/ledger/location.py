@@ -77,6 +77,8 @@ def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
     if not isinstance(ledger, str | os.PathLike):
         raise TypeError(refusal("ledger", "be a path or a URL of PostgreSQL", ledger))
     place: str | os.PathLike[str] = exact(ledger)
+    if place == "":
+        raise ValueError(refusal("ledger", "be a path or a URL of PostgreSQL", place))
     if isinstance(place, str) and postgresql_url.is_url(place):
         postgresql_url.parsed(place, name="ledger")
         return Database(place)

@@ -77,11 +77,11 @@ class Charge:
         return Ledger(self.ledger)
 
     @property
-    def address(self) -> Address:
-        """Where the ledger is, as far as it is known."""
-        return (
-            self.ledger.path if isinstance(self.ledger, Ledger) else address_of(self.ledger or "")
-        )
+    def address(self) -> Address | None:
+        """Where the ledger is."""
+        if self.ledger is None:
+            return None
+        return self.ledger.path if isinstance(self.ledger, Ledger) else address_of(self.ledger)
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -191,9 +191,9 @@ def remedy(dataset: str, ledger: Address) -> str:
     return f"Declare a budget first: dproo ledger init {said}."
 
 
-def reprint(receipt: Receipt, ledger: Address) -> str:
+def reprint(receipt: Receipt, ledger: Address | None) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
-    if receipt.ledger is None:
+    if receipt.ledger is None or ledger is None:
         return "It was charged to no ledger, so it is lost."
     return (
         f"The charge stays, and the release is kept: dproo ledger print {receipt.ledger.entry}"

@@ -105,7 +105,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         return Dataset(source=source, protection=protection, charge=ledger)
     dataset = None if dataset is None else plain_text("dataset", dataset)
     namesake = None
-    if ledger is not None and not dataset:
+    if ledger is not None and dataset is None:
         namesake = source if isinstance(data, str | os.PathLike) else None
         dataset = None if namesake is None else _name_of(namesake)
     charge = Charge(ledger=ledger, dataset=dataset)
@@ -544,7 +544,7 @@ def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     return open(cells).value(None, letters, epsilon=epsilon)
 
 
-def nothing_found(receipt: Receipt, ledger: Address) -> str:
+def nothing_found(receipt: Receipt, ledger: Address | None) -> str:
     """Return the sentence that says that a discovery found nothing."""
     return (
         "no column has values that enough people share, at this epsilon and delta: "

@@ -187,6 +187,11 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
         return [Opened(str(Path(path).absolute()))]
     matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
     if pattern != path:
+        if any(is_of_a_table(match) for match in matches):
+            raise ValueError(
+                "data must not be the folder of a table of Delta or Iceberg: it also holds records"
+                " that were deleted. Pass the table: DeltaTable(path).to_pyarrow_dataset()."
+            )
         matches = list(filter(is_parquet, matches))
         if not matches:
             raise ValueError(refusal("data", "be a file, or a folder with Parquet files", path))
@@ -194,6 +199,15 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
         raise ValueError(refusal("data", "be a file that exists", path))
     opened = [Opened(str(Path(match).absolute())) for match in matches]
     return list({file.identity: file for file in reversed(opened)}.values())[::-1]
+
+
+def is_of_a_table(path: str) -> bool:
+    """Return whether a file says which others of its folder are still part of a table.
+
+    >>> is_of_a_table("visits/_delta_log/00000000000000000000.json"), is_of_a_table("a.json")
+    (True, False)
+    """
+    return "_delta_log" in Path(path).parts[:-1] or path.endswith(".metadata.json")
 
 
 def refuse_own_letters(
