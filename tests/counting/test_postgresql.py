@@ -276,10 +276,10 @@ def test_an_interrupt_of_the_check_lets_go_of_the_table(
     server: psycopg.Connection[Any], postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(**_: object) -> None:
-        raise Ended
+        raise KeyboardInterrupt
 
     monkeypatch.setattr("dproo.counting.sources.postgresql.scan.Scan", interrupted)
-    with pytest.raises(Ended) as kept:  # and with it all that its frames hold
+    with pytest.raises(KeyboardInterrupt) as kept:  # and with it all that its frames hold
         counted(postgresql)
     server.execute("SET lock_timeout = '1s'")
     server.execute("DROP TABLE visits")

@@ -1,6 +1,7 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dproo import counting
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.counting.source import Source
+from dproo.counting.sources import descriptors
 from dproo.errors import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
@@ -520,3 +522,68 @@ def test_the_file_that_a_link_means_at_the_release_is_charged(
         assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == n
         assert data.budget.spent == 10**9
     assert spent(two_files) == {"one/x.csv", "two/x.csv"}
+
+
+@pytest.fixture
+def linked(two_files: Ledger, tmp_path: Path) -> Callable[[str], None]:
+    """What makes the folder ``now`` mean another one; it is one at first."""
+    del two_files
+
+    def point(name: str) -> None:
+        (tmp_path / "now").unlink(missing_ok=True)
+        (tmp_path / "now").symlink_to(tmp_path / name)
+
+    point("one")
+    return point
+
+
+@pytest.mark.parametrize("name", ["x.csv", "?.csv"])
+def test_all_stages_read_the_files_that_were_charged(
+    linked: Callable[[str], None], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = execute.Prepared.run
+
+    def elsewhere(prepared: execute.Prepared) -> execute.Release:
+        linked("two")
+        (tmp_path / "one" / "x.csv").unlink()  # what is open stays
+        return run(prepared)
+
+    (tmp_path / "one" / "x.csv").write_text("c\n" + "flu\n" * 5000)
+    (tmp_path / "two" / "x.csv").write_text("c\n" + "cold\n" * 5000)
+    path = str(tmp_path / "one" / name)
+    ledger = Ledger.create(tmp_path / "stages.sqlite3")
+    ledger.declare(path, budget="9", delta="1e-3", neighbours="replace")
+    monkeypatch.setattr(execute.Prepared, "run", elsewhere)
+    data = dproo.open(tmp_path / "now" / name, ledger=ledger)
+    book = data.codebook(epsilon="8", delta="1e-6")
+    assert book.letters("c").axes[0][0] == "flu"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "?.csv"])
+@pytest.mark.parametrize("at", ["before", "after"])
+def test_a_link_that_changes_while_files_are_opened_refuses_the_release(
+    two_files: Ledger,
+    linked: Callable[[str], None],
+    name: str,
+    at: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Just before they are opened, the right ones are charged; just after, none."""
+    opened = descriptors.Kept.of
+
+    def swapped(path: Path) -> descriptors.Kept:
+        linked("two" if at == "before" else "one")
+        found = opened(path)
+        linked("two")
+        return found
+
+    data = dproo.open(tmp_path / "now" / name, ledger=two_files)
+    monkeypatch.setattr(descriptors.Kept, "of", swapped)
+    if at == "before":
+        assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == 77
+        assert spent(two_files) == {f"two/{name}"}
+    else:
+        with pytest.raises(ValueError, match="data must mean the same files while"):
+            data.value("c", ["flu", "cold"], epsilon="1")
+        assert spent(two_files) == set()

@@ -632,6 +632,28 @@ def test_a_release_that_is_stopped_before_it_begins_has_charged_nothing(monkeypa
         assert answer.exception().args == (2, "stopped; nothing was charged.")
 
 
+def test_a_stop_that_overtakes_its_release_stops_it():
+    """They come by different connections, so that either may be first."""
+    running = releases.Releases()
+    assert running.stop("nonce") is False
+    with pytest.raises(Verdict) as stopped:
+        running.run("nonce", SLEEPER, PATIENCE)
+    assert stopped.value.args == (2, "stopped; nothing was charged.")
+
+
+def test_a_release_that_was_stopped_on_the_page_first_is_not_charged(tmp_path):
+    folder, ledger = admissions(tmp_path, budget="1")
+    with served(folder, ledger) as page:
+        nonce = page.post("/api/order", ORDER).json["nonce"]
+        page.post("/api/stop", {"nonce": nonce})
+        stopped = page.post("/api/release", {"nonce": nonce})
+        assert stopped.json["error"] == "stopped; nothing was charged."
+        page.post("/api/stop", {"nonce": "another"})
+        nonce = page.post("/api/order", ORDER).json["nonce"]
+        assert page.post("/api/release", {"nonce": nonce}).status == 200
+    assert Ledger(ledger).show()[0].spent == 10**9  # of the second alone
+
+
 ENDS = {
     "pass": (2, "the release could not begin. Nothing was read or charged."),
     "import os; os.kill(os.getpid(), 9)": (
@@ -715,7 +737,6 @@ def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
         nonce = page.post(
             "/api/order", ORDER | source | {"codebook": listed("code", "a", "b")}
         ).json["nonce"]
-        assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is False
         answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
         held.await_count(answer.done)
         assert list(page.get("/api/running").json["running"]) == ["visits"]

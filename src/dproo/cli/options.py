@@ -199,7 +199,13 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
     with _told(is_verbose=options["verbose"]), _charging(data, options) as charge:
-        yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+        is_by_path = options["dataset"] is None and charge.dataset is not None
+        yield Dataset(
+            source=source,
+            protection=protection,
+            charge=replace(charge, **stated),
+            namesake=source if is_by_path else None,
+        )
 
 
 @contextmanager

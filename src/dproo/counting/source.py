@@ -18,6 +18,7 @@ from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import open_table, prepare
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import STDIN, Pass, is_single_pass
+from dproo.counting.sources.descriptors import Kept
 from dproo.counting.sources.text.header import require_names
 from dproo.schema import Alphabet
 
@@ -47,6 +48,13 @@ class Source:
             named["data"] = exact(self.data) if self.engine else _fixed(exact(self.data))
         vars(self).update(named)
         check_engine(self.engine)
+
+    def kept(self) -> Source:
+        """Return the source with its files open, so that all stages of a release read the same."""
+        is_path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, Kept)
+        if not is_path or self.engine is not None or self.is_read_once:
+            return self
+        return replace(self, data=Kept.of(self.data)) if are_files(os.fspath(self.data)) else self
 
     def described_by(self, descriptor: Mapping[str, Any]) -> Source:
         """Return the source with its layout completed by a code book's."""

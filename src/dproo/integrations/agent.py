@@ -219,7 +219,7 @@ class Desk:
             table=offer.table,
             neighbours=protection,
             ledger=Ledger(self.ledger).limited(offer.limits, is_awaited=is_awaited),
-            dataset=offer.budget,
+            dataset=offer.account,
         )
         release = opened.row(offer.codebook, epsilon=exact)
         charged = cast("Charged", release.receipt.ledger)

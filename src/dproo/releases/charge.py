@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shlex
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source, are_files
+from dproo.counting.sources.descriptors import Kept, paths_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
@@ -151,11 +151,25 @@ def protected(
     return is_data
 
 
+def require_named(source: Source, name: str) -> None:
+    """Raise unless the open files of a source are those that a name means.
+
+    Raises:
+        ValueError: a link on the way to them was changed while they were opened.
+    """
+    if isinstance(source.data, Kept) and {file.identity for file in source.data.files} != {
+        *_files(name)
+    }:
+        raise ValueError(
+            "data must mean the same files while they are opened: a link or a folder has changed."
+            " Nothing was read or charged; try again."
+        )
+
+
 def _files(path: str) -> list[tuple[int, int]]:
     """Return the identities of the files that a path or a pattern means."""
     with suppress(OSError, ValueError):  # another machine's, or a name that none can have
-        paths = [path] if os.path.exists(path) else glob.glob(path, recursive=True)  # noqa: PTH110, PTH207
-        return [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
+        return [(found.st_dev, found.st_ino) for found in map(os.stat, paths_of(path))]
     return []
 
 

@@ -25,7 +25,7 @@ from dproo.ledger import Address, Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.receipt import Receipt
-from dproo.releases.charge import Charge, dataset_name, protected, reprint
+from dproo.releases.charge import Charge, dataset_name, protected, reprint, require_named
 from dproo.releases.check import Check, check, check_book, try_cells
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
@@ -442,10 +442,12 @@ class Dataset:
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
-        charge = self._due()
+        source, charge = self.source.kept(), self._due()
+        if self.namesake is not None:
+            require_named(source, str(charge.dataset))
         if purpose is not None:
             charge = replace(charge, purpose=purpose)
-        return execute(request, self.source, charge)
+        return execute(request, source, charge)
 
     def _due(self) -> Charge:
         """Return the charge to the budget of the file that the path means now."""

@@ -156,6 +156,7 @@ class _Fate:
 
 def execute(request: Request, source: Source, charge: Charge) -> Release:
     """Prepare the release, reserve the budget, release and record."""
+    source = refusing(source.kept)()
     prepared = prepare(request, source, charge)
     try:
         for warning in prepared.scan.warnings:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from base64 import b64encode
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ class Releases:
     """The running releases, each by the nonce that confirmed it."""
 
     _running: dict[str, _Running] = field(default_factory=dict)
+    _stopped: deque[str] = field(default_factory=lambda: deque(maxlen=100))
 
     @property
     def datasets(self) -> dict[str, str]:
@@ -62,6 +64,8 @@ class Releases:
             start_new_session=True,  # Ctrl-C in the terminal is for the server
         )
         running = self._running[nonce] = _Running(order.account.dataset, now(), process)
+        if nonce in self._stopped:
+            running.stop()
         try:
             answer = running.answer(pickle.dumps((order, folder)))
         finally:
@@ -75,7 +79,11 @@ class Releases:
         return receipt
 
     def stop(self, nonce: object) -> bool:
-        """Interrupt a release as Ctrl-C does, and return whether it was running."""
+        """Interrupt a release as Ctrl-C does, and return whether it was running.
+
+        One that is yet to begin is stopped then: the two questions come by different connections.
+        """
+        self._stopped.append(str(nonce))  # before it looks, as a release looks after it is there
         running = self._running.get(str(nonce))
         if running is not None:
             running.stop()

@@ -83,6 +83,23 @@ class Opened:
         return os.pread(self._descriptor, 16, 0)
 
 
+class Kept(PosixPath):
+    """A path whose files are open: whoever reads it reads these, whatever becomes of the path."""
+
+    files: list[Opened]
+
+    @classmethod
+    def of(cls, data: str | os.PathLike[str]) -> Kept:
+        """Open the files of a path, a pattern or a folder.
+
+        Raises:
+            ValueError: there is none, or they cannot be opened.
+        """
+        kept = cls(data)
+        kept.files = [file for file in find_files(data) if isinstance(file, Opened)]
+        return kept
+
+
 class Incoming:
     """Standard input, which can be read only once; it has what an :class:`Opened` has."""
 
@@ -170,35 +187,43 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 
 def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
-    """Open a file, all files that a pattern matches, or all Parquet files of a folder.
+    """Open the files that :func:`paths_of` finds; ``-`` is standard input.
 
-    ``-`` is standard input. A file with two names, as by a link, is one file: its records must
-    not count twice.
+    A file with two names, as by a link, is one file: its records must not count twice.
     """
     path = os.fspath(data)
     if path == STDIN:
         return [Incoming.opened()]
+    if isinstance(data, Kept):
+        return data.files
     if isinstance(data, Unlinked):
         return [Opened(path, follows=False)]
-    pattern = path
-    if os.path.isdir(path):  # noqa: PTH112 - a folder of Parquet files, as Spark writes it
-        pattern = os.path.join(glob.escape(path), "**", "*")  # noqa: PTH118
-    elif os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
-        return [Opened(str(Path(path).absolute()))]
-    matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
-    if pattern != path:
-        if any(is_of_a_table(match) for match in matches):
-            raise ValueError(
-                "data must not be the folder of a table of Delta or Iceberg: it also holds records"
-                " that were deleted. Pass the table: DeltaTable(path).to_pyarrow_dataset()."
-            )
-        matches = list(filter(is_parquet, matches))
-        if not matches:
-            raise ValueError(refusal("data", "be a file, or a folder with Parquet files", path))
-    if not matches:
-        raise ValueError(refusal("data", "be a file that exists", path))
-    opened = [Opened(str(Path(match).absolute())) for match in matches]
+    opened = [Opened(str(Path(match).absolute())) for match in paths_of(path)]
     return list({file.identity: file for file in reversed(opened)}.values())[::-1]
+
+
+def paths_of(path: str) -> list[str]:
+    """Return a file, all files that a pattern matches, or all Parquet files of a folder.
+
+    Raises:
+        ValueError: there is none.
+    """
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - Path raises where a name is too long
+    if not is_folder and os.path.exists(path):  # noqa: PTH110
+        return [path]
+    # A folder of Parquet files, as Spark writes it.
+    pattern = os.path.join(glob.escape(path), "**", "*") if is_folder else path  # noqa: PTH118
+    matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
+    if is_folder and any(map(is_of_a_table, matches)):
+        raise ValueError(
+            "data must not be the folder of a table of Delta or Iceberg: it also holds records"
+            " that were deleted. Pass the table: DeltaTable(path).to_pyarrow_dataset()."
+        )
+    found = list(filter(is_parquet, matches)) if is_folder else matches
+    if not found:
+        what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
+        raise ValueError(refusal("data", what, path))
+    return found
 
 
 def is_of_a_table(path: str) -> bool:
