@@ -12,6 +12,7 @@ from support.mounts import mounted
 
 from dproo import errors
 from dproo.ledger import Ledger, location
+from dproo.releases.charge import Charge
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away.")
 SOMEBODY = 65533
@@ -145,3 +146,15 @@ def test_a_ledger_whose_folder_is_mounted_works(ledger: Ledger, tmp_path: Path) 
         tmp_path / "inside",
     )
     assert (done.returncode, done.stdout) == (0, "1000000000\n"), done.stderr
+
+
+@pytest.mark.parametrize("ledger", ["ledger.sqlite3", Path("x/ledger.sqlite3")])
+def test_a_relative_ledger_in_a_folder_that_is_gone_is_refused(
+    ledger: str | Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for call in (Ledger, Ledger.create, lambda place: Charge(ledger=place, dataset="a")):
+        with pytest.raises(ValueError, match="ledger must be in a folder that exists, got "):
+            call(ledger)

@@ -221,6 +221,17 @@ def test_a_release_that_fails_after_the_charge_says_so_in_one_sentence(page):
     assert Ledger(page.ledger).show()[-1].left == 0
 
 
+@pytest.mark.parametrize("name", ["nl\nname.csv", "\u202eevil.csv", "\x1b[2Jx.csv"])
+def test_no_answer_holds_a_sign_that_does_not_print(page, name):
+    data = page.folder / name
+    data.write_bytes((page.folder / "admissions.csv").read_bytes())
+    try:
+        answer = order(page, data=name)
+        assert (answer.status, answer.json["error"].isprintable()) == (400, True)
+    finally:
+        data.unlink()
+
+
 def test_a_budget_is_missing_and_the_remedy_is_named(page):
     (page.folder / "new.csv").write_text("diagnosis\nI50\n")
     answer = order(page, data="new.csv")

@@ -82,7 +82,10 @@ def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
     if isinstance(place, str) and postgresql_url.is_url(place):
         postgresql_url.parsed(place, name="ledger")
         return Database(place)
-    return Path(place).absolute()
+    try:
+        return Path(place).absolute()
+    except FileNotFoundError:
+        raise ValueError(refusal("ledger", "be in a folder that exists", place)) from None
 
 
 def default_path() -> Address:

@@ -221,4 +221,5 @@ def _elsewhere(ledger: Address) -> str:
 
 
 def _argument(text: str, placeholder: str) -> str:
-    return placeholder if may_hold_secret(text) else shlex.quote(text)
+    is_shown = text.isprintable() and not may_hold_secret(text)
+    return shlex.quote(text) if is_shown else placeholder

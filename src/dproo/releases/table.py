@@ -73,7 +73,8 @@ class ModelRequest(Request):
                     f"codebook must list at most {CLIQUE_MAX:,} possible values of a column for a"
                     f" table, got {field.size:,} of {field.name!r}. Use bins or fewer values."
                 )
-        counted = sum(cells(self.codebook.sizes, family) for family in self.mechanism(1).families)
+        sizes = self.codebook.sizes
+        counted = sum(cells(sizes, family) for family in self.mechanism(1).families)
         most = TERMS["receipt_max"]
         if counted > CELLS_MAX or self.room > most:
             raise ValueError(
