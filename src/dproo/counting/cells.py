@@ -22,6 +22,7 @@ from dproo.schema.axis import LONGEST_OPEN
 from dproo.schema.cell import text_of
 
 _CHUNK = 1 << 16
+_NAMELESS = (str, tuple, list, int, float, type(None))  # most records, and quickly told
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
@@ -114,8 +115,7 @@ def cells_of(
     # The last cell may be the person's; a bare object there names nobody.
     nothing = [*([None] * (len(columns) - 1)), object()]
     try:
-        found = None if type(record) in (list, tuple) else _named(record, columns)
-        if found is not None:
+        if (found := _named(record, columns)) is not None:
             return found
         is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
         cells = list(record) if is_row and is_by_place else []  # type: ignore[call-overload]
@@ -129,6 +129,8 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
     """Return the cells of a record that names them, or None if it does not."""
     kind = type(record)
     cells: Mapping[str, object]
+    if kind in _NAMELESS:
+        return None
     if isinstance(record, Mapping):
         cells = record
     elif isinstance(record, tuple) and hasattr(kind, "_fields"):
