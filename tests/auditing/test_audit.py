@@ -17,6 +17,8 @@ from dproo.auditing.confidence import Repetition, log_odds_lower
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, VIOLATED
 from dproo.mechanisms import SAMPLERS
 
+pytestmark = pytest.mark.one_of(2)
+
 ALPHA = 1e-6
 AUDITS, LETTERS = 400, 50
 CERTAIN = "0.999999999"  # hundreds of audits are right all together

@@ -20,6 +20,8 @@ from dproo.auditing.trials import NOT_REFUTED, VIOLATED, Audit
 from dproo.cli.commands import run
 from dproo.mechanisms.open import OpenAlphabet
 
+pytestmark = pytest.mark.one_of(2)
+
 CERTAIN = "0.999999999"
 EPSILON, DELTA, N = Fraction(1), Fraction(1, 20), 12
 LAW = OpenAlphabet(epsilon=EPSILON, delta=DELTA, n=N)

@@ -39,6 +39,8 @@ from dproo import Alphabet, counting
 from dproo.counting.asked import Asked
 from dproo.counting.prepare import open_scan
 
+pytestmark = pytest.mark.one_of(2)
+
 MIB = 1 << 20
 CODES = ["a", "bb", "ccc", "dddd"]
 LONG = "é" * 20_000  # more than what is kept of a cell of CSV

@@ -23,6 +23,8 @@ from dproo.cli.commands import run
 from dproo.integrations.agent import Desk, Refused
 from dproo.integrations.mcp import server_of
 
+pytestmark = pytest.mark.one_of(2)
+
 COMMAND = str(Path(sys.executable).parent / "dproo")
 CANARY = "canary7f3a"
 BOOK = {

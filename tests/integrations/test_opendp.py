@@ -18,6 +18,8 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.integrations import opendp as ours
 from dproo.mechanisms import SAMPLERS, mechanism
 
+pytestmark = pytest.mark.one_of(2)
+
 LETTERS = ["a", "b"]
 REPLACED = dp.vector_domain(dp.atom_domain(T=str), size=10), dp.change_one_distance()
 ADDED = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()

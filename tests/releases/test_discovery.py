@@ -37,6 +37,8 @@ from dproo.releases.table import FoundTableRequest
 from dproo.schema import Alphabet
 from dproo.schema.axis import OpenText
 
+pytestmark = pytest.mark.one_of(2)
+
 SURE: dict[str, Any] = {"epsilon": 600, "delta": "1e-6"}
 """So much that noise changes nothing."""
 

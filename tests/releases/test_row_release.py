@@ -26,6 +26,8 @@ from dproo.mechanisms.network import SENSITIVITY, Family, Network, dependence
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.row import RowRequest, RowTables
 
+pytestmark = pytest.mark.one_of(2)
+
 ALPHA = 1e-6
 
 

@@ -25,6 +25,8 @@ from dproo.releases.protection import Protection
 from dproo.releases.table import ModelRequest
 from dproo.synthesis import run as runs
 
+pytestmark = pytest.mark.one_of(2)
+
 
 def field(name, letters, **more):
     return {"name": name, "type": "string", "categories": letters, **more}

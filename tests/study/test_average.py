@@ -23,6 +23,8 @@ from dproo.study.average import (
     worst_mean_alpha,
 )
 
+pytestmark = pytest.mark.one_of(2)
+
 ONE = 1 << BITS
 MANY = 10**6
 
