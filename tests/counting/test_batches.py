@@ -14,9 +14,9 @@ import pytest
 from support.draws import DICE
 
 from dproo import Alphabet, counting
-from dproo.counting import asked as asking
-from dproo.counting.asked import Asked
+from dproo.counting import query as counted
 from dproo.counting.prepare import open_scan
+from dproo.counting.query import CountQuery
 
 WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
@@ -29,27 +29,29 @@ def rows_of(size: int) -> pa.Table:
 
 
 def counts_of(data: Any, *, salt: str, person: str | None, **options: Any) -> list[list[int]]:
-    asked = Asked(alphabets=tuple(PAIRS), columns=tuple(NAMES), person=person, salt=salt, **options)
-    assert len(asked.batches) > 1
-    return [list(counts) for counts in open_scan(data, asked).count_several()]
+    query = CountQuery(
+        alphabets=tuple(PAIRS), columns=tuple(NAMES), person=person, salt=salt, **options
+    )
+    assert len(query.batches) > 1
+    return [list(counts) for counts in open_scan(data, query).count_several()]
 
 
 def test_batches_hold_every_alphabet_once_and_no_more_than_they_may() -> None:
     names = [f"c{i}" for i in range(200)]
     pairs = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(names, 2)]
-    batches = Asked(alphabets=tuple(pairs), columns=tuple(names)).batches
+    batches = CountQuery(alphabets=tuple(pairs), columns=tuple(names)).batches
     assert sorted(i for batch in batches for i in batch.alphabets) == list(range(19_900))
     assert len(batches) < 450
     for batch in batches:
-        assert len(batch.asked.sets) <= asking.SETS_MAX
-        assert len(batch.asked.axes) <= asking.COLUMNS_MAX
-        assert batch.asked.columns == tuple(names[place] for place in batch.columns)
+        assert len(batch.query.sets) <= counted.SETS_MAX
+        assert len(batch.query.axes) <= counted.COLUMNS_MAX
+        assert batch.query.columns == tuple(names[place] for place in batch.columns)
 
 
 def test_a_batch_has_no_more_cells_than_it_may_unless_one_set_has() -> None:
     letters = [str(i) for i in range(1500)]
     pairs = [Alphabet.of({a: letters, b: letters}) for a, b in combinations("abcd", 2)]
-    batches = Asked(alphabets=tuple(pairs), columns=tuple("abcd")).batches
+    batches = CountQuery(alphabets=tuple(pairs), columns=tuple("abcd")).batches
     assert [len(batch.alphabets) for batch in batches] == [1] * 6
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from support.draws import DICE, SOAK
 
 from dproo import Alphabet, counting
-from dproo.counting.asked import Asked
+from dproo.counting.query import CountQuery
 from dproo.counting.sources import descriptors, file_scan, files
 from dproo.counting.sql import duckdb as duckdb_dialect
 
@@ -412,9 +412,9 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
     for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
         with pytest.raises(duckdb.Error):
             engine.execute(query)
-    asked = Asked(alphabets=(Alphabet.of(["x"]),), columns=("a",))
+    query = CountQuery(alphabets=(Alphabet.of(["x"]),), columns=("a",))
     for _ in range(2):  # by the engine that was kept, and by another
-        (tally,) = file_scan.count_files(found, asked)
+        (tally,) = file_scan.count_files(found, query)
         assert list(tally.counts()) == [2, 1]
         assert found.engine.start(found.names) is not engine
     with pytest.raises(duckdb.ConnectionException):

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Layout, counting
-from dproo.counting.sql.query import quoted
+from dproo.counting.sql.statements import quoted
 
 PIECES = (
     *(

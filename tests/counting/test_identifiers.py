@@ -36,8 +36,8 @@ from pyspark.sql import Row as SparkRow
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, counting
-from dproo.counting.asked import Asked
 from dproo.counting.prepare import open_scan
+from dproo.counting.query import CountQuery
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -51,7 +51,7 @@ Record = tuple[Any, str, str]  # an identifier, whom it names, and a letter
 
 
 def counts_of(data: Any, salt: str, kept: int, **options: Any) -> Counter[str]:
-    asked = Asked(
+    query = CountQuery(
         alphabets=(Alphabet.of(CODES),),
         columns=("cell",),
         person="who",
@@ -59,7 +59,7 @@ def counts_of(data: Any, salt: str, kept: int, **options: Any) -> Counter[str]:
         salt=salt,
         **options,
     )
-    scan = open_scan(data, asked)
+    scan = open_scan(data, query)
     return +Counter(dict(zip([*CODES, "other"], scan.count(), strict=True)))
 
 

@@ -15,8 +15,8 @@ from support.sources import SOURCES
 
 from dproo import Alphabet, Counts, counting
 from dproo.core.counts import NamedCounts
-from dproo.counting.asked import Asked
 from dproo.counting.prepare import open_scan
+from dproo.counting.query import CountQuery
 from dproo.counting.sql import people
 from dproo.schema.axis import OpenText
 from dproo.schema.cell import text_of
@@ -60,14 +60,14 @@ def expected(cells: list[Any], minimum: int) -> tuple[dict[str, int], int]:
 
 
 def counted(data: Any, *, person: str | None, minimum: int = 3, **options: Any) -> NamedCounts:
-    asked = Asked(
+    query = CountQuery(
         alphabets=(Alphabet(axes=(OpenText(minimum=minimum),)),),
         columns=("cell",),
         person=person,
         salt="salt",
         **options,
     )
-    (counts,) = open_scan(data, asked).count_several()
+    (counts,) = open_scan(data, query).count_several()
     assert isinstance(counts, NamedCounts)
     return counts
 
@@ -80,11 +80,11 @@ def assert_parity(data: Any, rows: pa.Table, **options: Any) -> None:
 
 
 def assert_parity_of_people(data: Any, rows: pa.Table, **options: Any) -> None:
-    asked = Asked(
+    query = CountQuery(
         alphabets=(Alphabet(axes=(OpenText(),)),), columns=("c",), person="w", salt="salt"
     )
     pairs = zip(rows["cell"].to_pylist(), rows["who"].to_pylist(), strict=True)
-    kept = [cell for cell, _ in people.kept_rows(pairs, asked)]
+    kept = [cell for cell, _ in people.kept_rows(pairs, query)]
     *seen, others = counts = counted(data, person="who", minimum=1, **options)
     assert (dict(zip(counts.letters, seen, strict=True)), others) == expected(kept, 1)
     assert counts.n == len(set(rows["who"].to_pylist()))
@@ -133,9 +133,9 @@ def test_a_letter_is_as_frequent_as_it_is_in_all_files_together(tmp_path: Path) 
 def test_lists_and_arrays_have_letters_too() -> None:
     rows = rows_of("text")
     cells = rows["cell"].to_pylist()
-    asked = Asked(alphabets=(Alphabet(axes=(OpenText(minimum=3),)),))
+    query = CountQuery(alphabets=(Alphabet(axes=(OpenText(minimum=3),)),))
     for data in (cells, rows["cell"].to_pandas().to_numpy()):
-        (counts,) = open_scan(data, asked).count_several()
+        (counts,) = open_scan(data, query).count_several()
         assert isinstance(counts, NamedCounts)
         *seen, others = counts
         assert (dict(zip(counts.letters, seen, strict=True)), others) == expected(cells, 3)
@@ -170,6 +170,6 @@ class _Odd:
 
 
 def test_a_cell_whose_methods_fail_is_other() -> None:
-    asked = Asked(alphabets=(Alphabet(axes=(OpenText(),)),))
-    (counts,) = open_scan(["a", _Odd()], asked).count_several()
+    query = CountQuery(alphabets=(Alphabet(axes=(OpenText(),)),))
+    (counts,) = open_scan(["a", _Odd()], query).count_several()
     assert list(counts) == [1, 1]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from dproo import counting
-from dproo.counting.asked import Asked
 from dproo.counting.fit import Column
+from dproo.counting.query import CountQuery
 from dproo.counting.source import describe
-from dproo.counting.sql.query import TEXT, TIMESTAMP
+from dproo.counting.sql.statements import TEXT, TIMESTAMP
 from dproo.counting.table import Table
 from dproo.errors import ReleaseError, UnpreparedError
 
@@ -29,8 +29,8 @@ class Toy:
     def __init__(self, *, plan: BaseException | None = None, read: Any = None) -> None:
         self.plan, self.read, self.done = plan, read, list[str]()
 
-    def open_table(self, asked: Asked) -> Table:
-        del asked
+    def open_table(self, query: CountQuery) -> Table:
+        del query
         kinds = [*NAMES.items(), ("twice", TEXT)]
         return Table(
             columns=tuple(Column(name=name, kind=kind, type_name="type") for name, kind in kinds),
@@ -38,7 +38,7 @@ class Toy:
             close=lambda: self.done.append("closed"),
         )
 
-    def _planned(self, places: Sequence[int], asked: Asked) -> counting.Scan:
+    def _planned(self, places: Sequence[int], query: CountQuery) -> counting.Scan:
         self.done.append("planned")
         if self.plan is not None:
             raise self.plan
@@ -47,16 +47,16 @@ class Toy:
             self.done.append("read")
             if self.read is not None:
                 raise self.read
-            (alphabet,) = asked.alphabets
+            (alphabet,) = query.alphabets
             return [counting.Tally(alphabet=alphabet, seen={0: len(places)}, outside=0)]
 
-        return counting.Scan(engine="toy", warnings=("slow",), _asked=asked, _read=read)
+        return counting.Scan(engine="toy", warnings=("slow",), _query=query, _read=read)
 
 
 @pytest.fixture(autouse=True)
 def _toys_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    def open_toy(data: object, asked: Asked) -> Table | None:
-        return data.open_table(asked) if isinstance(data, Toy) else None
+    def open_toy(data: object, query: CountQuery) -> Table | None:
+        return data.open_table(query) if isinstance(data, Toy) else None
 
     module = import_module("dproo.counting.prepare")
     monkeypatch.setattr(module, "SOURCES", (open_toy, *module.SOURCES))

@@ -21,7 +21,7 @@ from support.sources import SOURCES
 from dproo import Counts, counting
 from dproo.counting.sources import arrow, frames
 from dproo.counting.sources.postgresql import scan as postgresql_scan
-from dproo.counting.sql.query import quoted
+from dproo.counting.sql.statements import quoted
 from dproo.schema import OTHER
 
 pytestmark = pytest.mark.untraced

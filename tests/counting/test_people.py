@@ -28,9 +28,9 @@ from support.draws import DICE, dice_of, few, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, Counts, counting
-from dproo.counting.asked import Asked
 from dproo.counting.layout import Layout
 from dproo.counting.prepare import open_scan
+from dproo.counting.query import CountQuery
 from dproo.counting.sql import people
 from dproo.schema.axis import Bins
 from dproo.schema.cell import number_of, text_of
@@ -138,10 +138,10 @@ def named(counts: tuple[Counts, ...]) -> list[Counter[Any]]:
 
 def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) -> None:
     salt = secrets.token_hex(4)
-    asked = Asked(
+    query = CountQuery(
         alphabets=tuple(TABLES), columns=COLUMNS, person="who", kept=kept, salt=salt, **options
     )
-    found = named(open_scan(data, asked).count_several())
+    found = named(open_scan(data, query).count_several())
     assert found == [+counter for counter in expected(rows, kept, salt)], kept
 
 
@@ -213,7 +213,7 @@ def assert_far_days_are_nobody(data: Any, cells: list[Any], texts: list[Any], **
     people = [object() if text in FAR else text for text in texts]
     for kept in (1, 2):
         for is_each in (False, True):
-            asked = Asked(
+            query = CountQuery(
                 alphabets=(Alphabet.of(CODES),),
                 columns=("cell",),
                 person="who",
@@ -222,9 +222,9 @@ def assert_far_days_are_nobody(data: Any, cells: list[Any], texts: list[Any], **
                 salt=secrets.token_hex(4),
                 **where,
             )
-            by_hand = open_scan(records_of(cells, people), replace(asked, table=None))
+            by_hand = open_scan(records_of(cells, people), replace(query, table=None))
             wanted = list(by_hand.count())
-            assert list(open_scan(data, asked).count()) == wanted, (kept, is_each)
+            assert list(open_scan(data, query).count()) == wanted, (kept, is_each)
 
 
 @pytest.mark.parametrize("name", HOLDING_DAYS)
@@ -430,7 +430,7 @@ WIDE = 200  # more than PostgreSQL passes to a function
 
 def assert_same_choice_of_many(data: Any, records: list[dict[str, str]], **options: Any) -> None:
     columns = tuple(records[0])[1:]
-    asked = Asked(
+    query = CountQuery(
         alphabets=tuple(Alphabet.of({column: ["a", "b"]}) for column in columns),
         columns=columns,
         person="who",
@@ -438,7 +438,7 @@ def assert_same_choice_of_many(data: Any, records: list[dict[str, str]], **optio
     )
     found, expected = (
         [list(counts) for counts in open_scan(source, chosen).count_several()]
-        for source, chosen in ((data, replace(asked, **options)), (records, asked))
+        for source, chosen in ((data, replace(query, **options)), (records, query))
     )
     assert found == expected
 

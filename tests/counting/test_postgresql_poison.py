@@ -13,8 +13,8 @@ import pytest
 from support.draws import SOAK, few, some
 
 from dproo import Alphabet, counting
-from dproo.counting.asked import Asked
 from dproo.counting.prepare import open_scan
+from dproo.counting.query import CountQuery
 from dproo.schema.axis import OpenText
 from dproo.schema.reading import Reading
 
@@ -133,23 +133,25 @@ def test_text_that_no_other_encoding_has_is_one_record_each(postgresql: str, enc
                 connection.execute(f"INSERT INTO cells SELECT {cell}, {cell}")
         size = 4 + 2 * len(ODD[encoding])
         for person in (None, "who"):
-            asked = Asked(
+            query = CountQuery(
                 alphabets=(Alphabet(axes=(OpenText(minimum=2),)),),
                 columns=("a",),
                 table="cells",
                 person=person,
             )
-            counts: Any = open_scan(url, asked).count()
+            counts: Any = open_scan(url, query).count()
             assert counts.n == (size if person is None else 2 + len(ODD[encoding]))
         listed = counting.count(url, alphabet=["x", "A"], column="a", table="cells")
         assert list(listed) == [3, 1, size - 4]
 
 
 def test_an_encoding_that_python_lacks_is_refused_for_an_open_alphabet(postgresql: str) -> None:
-    asked = Asked(alphabets=(Alphabet(axes=(OpenText(minimum=2),)),), columns=("a",), table="cells")
+    query = CountQuery(
+        alphabets=(Alphabet(axes=(OpenText(minimum=2),)),), columns=("a",), table="cells"
+    )
     for encoding in ("SQL_ASCII",):
         with database(postgresql, encoding) as url:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("CREATE TABLE cells (a text)")
             with pytest.raises(ValueError, match="alphabet must be listed"):
-                open_scan(url, asked)
+                open_scan(url, query)

@@ -13,7 +13,7 @@ import pytest
 from support.databases import counted, role_of
 
 from dproo import counting
-from dproo.counting.sql.query import table_parts
+from dproo.counting.sql.statements import table_parts
 
 
 def refused(data: Any, table: Any = "ward.visits", column: str = "code") -> str:

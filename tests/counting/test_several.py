@@ -22,9 +22,9 @@ from support.sources import SOURCES
 from test_parity import FIRST_SEED, fill, plain
 
 from dproo import Alphabet, Counts, ReleaseError, counting
-from dproo.counting.asked import Asked
+from dproo.counting.query import CountQuery
 from dproo.counting.sql import duckdb as duckdb_dialect
-from dproo.counting.sql.query import JOINS_MAX
+from dproo.counting.sql.statements import JOINS_MAX
 from dproo.counting.tally import Tally
 
 pytestmark = [pytest.mark.untraced, pytest.mark.one_of(2)]
@@ -336,9 +336,9 @@ def test_one_table_is_asked_for_as_several_are() -> None:
 
 
 def test_tables_of_different_numbers_of_records_are_a_failure() -> None:
-    asked = Asked(alphabets=tuple(map(Alphabet.of, BOTH[::2])), columns=("a", "b"))
-    tallies = [Tally(alphabet=alphabet, seen={0: 5}, outside=0) for alphabet in asked.alphabets]
-    scan = counting.Scan(engine="cells", _asked=asked, _read=lambda: tallies)
+    query = CountQuery(alphabets=tuple(map(Alphabet.of, BOTH[::2])), columns=("a", "b"))
+    tallies = [Tally(alphabet=alphabet, seen={0: 5}, outside=0) for alphabet in query.alphabets]
+    scan = counting.Scan(engine="cells", _query=query, _read=lambda: tallies)
     assert [counts.n for counts in scan.count_several()] == [5, 5]
     tallies[1] = replace(tallies[1], outside=1)
     with pytest.raises(ReleaseError) as failed:

@@ -776,7 +776,7 @@ MUTANTS = {
         "Scan.count_several", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
     ),
     "a record too long is one of the first table only": (
-        "file_scan._counted", "for marks in set(asked.marks)", "for marks in asked.marks[:1]", POISON_LINE,
+        "file_scan._counted", "for marks in set(query.marks)", "for marks in query.marks[:1]", POISON_LINE,
     ),
     "a table takes the rows of another set of columns": (
         "marked", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
@@ -1100,10 +1100,10 @@ MUTANTS = {
         "checks.refusal", "{WITHHELD if is_secret else shown(value)}", "{value!r}", UNQUOTED,
     ),
     "two records of a person are kept": (
-        "kept_rows", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
+        "kept_rows", "if len(kept) < query.kept:", "if len(kept) <= query.kept:", PEOPLE,
     ),
     "which record is kept depends on the others": (
-        "kept_rows", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
+        "kept_rows", "rank = rank_of(query.salt, person, keys)", "rank = rank_of(query.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
         "BudgetTally.require_basis", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
@@ -1121,7 +1121,7 @@ MUTANTS = {
         "people.named", "CASE WHEN p = '' THEN '' ELSE {k} END", "{k}", MERGED,
     ),
     "a person is one in each file": (
-        "counted_people", "kept = people.kept_by_group(ranked, asked)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
+        "counted_people", "kept = people.kept_by_group(ranked, query)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
     ),
     "other has no floor": (
         "OpenAlphabet.floor", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
@@ -1142,7 +1142,7 @@ MUTANTS = {
         "named_counts", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
     ),
     "a letter is rare if it is rare in one file": (
-        "query.counted", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
+        "statements.counted", "minimum = 1 if is_part else query.open_axis.minimum", "minimum = query.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "a value is kept one record too early": (
         "KeepRule.release", "if count >= self.minimum + place", "if count >= self.minimum + place - 1", KEPT_BY_BRUTE_FORCE,
@@ -1193,7 +1193,7 @@ MUTANTS = {
         "_mariadb_cell", "(*forms, _MARIADB_BYTES)", "(() if is_key else (*forms, _MARIADB_BYTES))", CHARACTER_SETS,
     ),
     "a session leaves records out": (
-        "sqlalchemy.StreamedTable.query", "{_MARIADB_ALL * self.is_mariadb}", "", SESSION_LIMITS,
+        "sqlalchemy.StreamedTable.statement", "{_MARIADB_ALL * self.is_mariadb}", "", SESSION_LIMITS,
     ),
     "a receipt that no ledger takes is charged": (
         "_require_room", 'room > TERMS["receipt_max"]', "room < 0", RECEIPT_ROOM,

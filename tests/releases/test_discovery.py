@@ -24,7 +24,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.counting.fit import Column
 from dproo.counting.source import Source
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.errors import BudgetRefused, ReleaseError
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation

@@ -19,7 +19,7 @@ from support.releasing import sample
 import dproo
 from dproo import Counts, Ledger
 from dproo.core.numbers import is_at_most_exp
-from dproo.counting.asked import Asked
+from dproo.counting.query import CountQuery
 from dproo.counting.sql import people
 from dproo.errors import OtherRelationError
 from dproo.ledger import Limits
@@ -50,9 +50,9 @@ Kept = tuple[int, ...]
 
 def kept_of(data: dict[int, Records], salt: str, *, kept: int = 1) -> Kept:
     """Return how often the engine keeps each letter of these people's records."""
-    asked = Asked(alphabets=(ALPHABET,), columns=("a",), person="who", kept=kept, salt=salt)
+    query = CountQuery(alphabets=(ALPHABET,), columns=("a",), person="who", kept=kept, salt=salt)
     rows = [(letter, who) for who, records in data.items() for letter in records]
-    found = [letter for letter, _ in people.kept_rows(rows, asked)]
+    found = [letter for letter, _ in people.kept_rows(rows, query)]
     return tuple(map(found.count, LETTERS))
 
 

@@ -12,7 +12,7 @@ from dproo.core.checks import exact
 from dproo.counting.fit import Column, looks_like_record
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import describe
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
 TO_DO = "TODO: "

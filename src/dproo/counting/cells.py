@@ -11,8 +11,8 @@ from typing import Any
 
 from dproo.core.checks import whole
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
+from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.table import Table
@@ -27,52 +27,52 @@ _NAMELESS = (str, tuple, list, int, float, type(None))  # most records, and quic
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
 
-def open_cells(data: Any, asked: Asked) -> Table | None:
+def open_cells(data: Any, query: CountQuery) -> Table | None:
     """Return cells or records as a table, or None if data is not such a collection."""
     # Not every iterable: its items may not be Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
     is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
-    if asked.table is not None or is_bytes or is_of_frames or not is_cells:
+    if query.table is not None or is_bytes or is_of_frames or not is_cells:
         return None
-    return Table(columns=None, plan=lambda _, asked: _planned_cells(data, asked))
+    return Table(columns=None, plan=lambda _, query: _planned_cells(data, query))
 
 
-def _planned_cells(data: Iterable[object], asked: Asked) -> Scan:
-    is_named = bool(asked.columns) and not asked.alphabets[0].columns
+def _planned_cells(data: Iterable[object], query: CountQuery) -> Scan:
+    is_named = bool(query.columns) and not query.alphabets[0].columns
 
     def records() -> Iterable[object]:
-        if asked.person is not None:
+        if query.person is not None:
             # Nothing says which cell of a plain tuple is the person.
-            return (cells_of(record, asked.read, is_by_place=False) for record in data)
-        return (_cell(record, asked.columns[0]) for record in data) if is_named else data
+            return (cells_of(record, query.read, is_by_place=False) for record in data)
+        return (_cell(record, query.columns[0]) for record in data) if is_named else data
 
-    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(records(), asked))
+    return Scan(engine="cells", _query=query, _read=lambda: count_records(records(), query))
 
 
-def count_rows(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
+def count_rows(rows: Iterable[Sequence[object]], query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Count rows of the columns to read."""
     # Without names an alphabet has one column, whose bare cells are counted.
-    is_bare = not asked.alphabets[0].columns and asked.person is None
-    return count_records((row[0] for row in rows) if is_bare else rows, asked)
+    is_bare = not query.alphabets[0].columns and query.person is None
+    return count_records((row[0] for row in rows) if is_bare else rows, query)
 
 
-def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
+def count_records(records: Iterable[object], query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Count records one by one, or cells if the only alphabet names no column."""
-    axis = asked.open_axis
+    axis = query.open_axis
     rows: Iterable[Sequence[Any]]
-    if asked.person is not None:
+    if query.person is not None:
         # The person is named by the last cell of a row.
-        rows = people.kept_rows((cells_of(record, asked.read) for record in records), asked)
-    elif asked.alphabets[0].columns:
-        rows = ((*cells_of(record, asked.columns), 1) for record in records)
+        rows = people.kept_rows((cells_of(record, query.read) for record in records), query)
+    elif query.alphabets[0].columns:
+        rows = ((*cells_of(record, query.columns), 1) for record in records)
     elif axis is not None:
         return named_counts(((_text(cell), 1) for cell in records), axis)
     else:
         rows = _groups(records)
     if axis is not None:
         return named_counts(((_text(cell), number) for cell, number in rows), axis)
-    return Tally.several(rows, asked=asked)
+    return Tally.several(rows, query=query)
 
 
 def _text(cell: object) -> str | None:
@@ -151,25 +151,25 @@ READY_MAX = 1 << 80
 """The most records of ready counts, as samplers take them."""
 
 
-def open_counts(data: Any, _: Asked) -> Table | None:
+def open_counts(data: Any, _: CountQuery) -> Table | None:
     """Return ready counts as a table, or None if data is not counts."""
     if not isinstance(data, Counts | Mapping):
         return None
-    return Table(columns=None, plan=lambda _, asked: _planned_counts(data, asked))
+    return Table(columns=None, plan=lambda _, query: _planned_counts(data, query))
 
 
-def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
-    alphabet = asked.alphabets[0]
-    if asked.person is not None:
+def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan:
+    alphabet = query.alphabets[0]
+    if query.person is not None:
         raise ValueError("person must be used with records: counts do not show whose they are.")
-    if asked.open_axis is not None:
+    if query.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
     ready: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         ready = _require_few(data.n)
-        return Scan(engine="counts", ready=ready, _asked=asked, _read=lambda: (data,))
+        return Scan(engine="counts", ready=ready, _query=query, _read=lambda: (data,))
     # Only for a plain dict: reading another mapping may run code of its own.
     if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
         raise TypeError(
@@ -178,7 +178,7 @@ def _planned_counts(data: Counts | Mapping[Any, int], asked: Asked) -> Scan:
         )
     if isinstance(data, dict):
         ready = _require_few(sum(map(int, dict.values(data))))
-    return Scan(engine="counts", ready=ready, _asked=asked, _read=lambda: (_ready(data, alphabet),))
+    return Scan(engine="counts", ready=ready, _query=query, _read=lambda: (_ready(data, alphabet),))
 
 
 def _require_few(records: int) -> int:

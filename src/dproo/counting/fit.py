@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.schema.axis import Axis, Bins, IntegerRange, Letters, OpenText
 from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, ISO, KINDS, TEXTS, YEAR

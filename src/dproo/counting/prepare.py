@@ -12,9 +12,9 @@ from typing import Any, Unpack
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting import cells
-from dproo.counting.asked import Asked, Where
 from dproo.counting.boundary import refusing
 from dproo.counting.fit import MissingColumnError
+from dproo.counting.query import CountQuery, Where
 from dproo.counting.scan import Scan
 from dproo.counting.sources import file_scan, frames, spark, sqlalchemy
 from dproo.counting.sources.postgresql import scan as postgresql
@@ -22,7 +22,7 @@ from dproo.counting.sources.rows import scan as row_files
 from dproo.counting.table import Table
 from dproo.schema import Alphabet
 
-SOURCES: tuple[Callable[[Any, Asked], Table | None], ...] = (
+SOURCES: tuple[Callable[[Any, CountQuery], Table | None], ...] = (
     spark.open_table,
     cells.open_counts,
     sqlalchemy.open_table,
@@ -75,9 +75,9 @@ def prepare(
         columns: the column of an alphabet that does not name it; of others, the order of the
             cells in records that do not name them, such as tuples or the rows of an array: by
             default the order in which the alphabets first name them.
-        where: where the records are, and whose, see :class:`Asked`. A ``table`` is ``"table"`` or
-            ``"schema.table"``, names with a dot in double quotes; or a tuple of unquoted names;
-            or the sheet of an Excel file that has several.
+        where: where the records are, and whose, see :class:`CountQuery`. A ``table`` is
+            ``"table"`` or ``"schema.table"``, names with a dot in double quotes; or a tuple of
+            unquoted names; or the sheet of an Excel file that has several.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -97,19 +97,19 @@ def prepare(
         )
     named = dict.fromkeys(name for alphabet in several for name in alphabet.columns)
     return open_scan(
-        data, Asked(alphabets=several, columns=tuple(columns) or tuple(named), **where)
+        data, CountQuery(alphabets=several, columns=tuple(columns) or tuple(named), **where)
     )
 
 
 @refusing
-def open_scan(data: Any, asked: Asked) -> Scan:
+def open_scan(data: Any, query: CountQuery) -> Scan:
     """Open data of any kind, and return the scan of what is asked."""
     try:
-        table = open_table(data, asked)
+        table = open_table(data, query)
         if table is not None:
-            return table.scan(asked)
+            return table.scan(query)
     except MissingColumnError as missing:
-        raise (missing.of_person() if missing.column == asked.person else missing) from None
+        raise (missing.of_person() if missing.column == query.person else missing) from None
     what = "be a list, an array, a frame, a path, a URL or counts"
     raise TypeError(
         refusal("data", what, type(data).__name__)
@@ -118,7 +118,7 @@ def open_scan(data: Any, asked: Asked) -> Scan:
 
 
 @refusing
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return data as the first source opens it that supports it, or None."""
-    opened = (source(data, asked) for source in SOURCES)
+    opened = (source(data, query) for source in SOURCES)
     return next((table for table in opened if table is not None), None)

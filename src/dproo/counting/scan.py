@@ -8,9 +8,9 @@ from typing import Self
 
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column
+from dproo.counting.query import CountQuery
 from dproo.counting.tally import Tally, named_counts
 from dproo.errors import DamagedFileError, ReleaseError
 
@@ -38,7 +38,7 @@ class Scan:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     ready: int | None = None
-    _asked: Asked = field(repr=False)
+    _query: CountQuery = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
     _rehearse: Callable[[], object] | None = None
     _close: Callable[[], object] | None = None
@@ -68,12 +68,12 @@ class Scan:
 
     def imagined(self, n: int) -> tuple[Counts, ...]:
         """Return counts in the form that the scan returns, of ``n`` imaginary records."""
-        axis = self._asked.open_axis
+        axis = self._query.open_axis
         if axis is not None:
             return named_counts([("", n)] if n else [], axis)
         return tuple(
             Tally(alphabet=alphabet, seen={0: n}, outside=0).counts()
-            for alphabet in self._asked.alphabets
+            for alphabet in self._query.alphabets
         )
 
     def count(self, source: RandomSource | None = None) -> Counts:
@@ -87,7 +87,7 @@ class Scan:
         Raises:
             ReleaseError: it failed; the message is fixed, and there is no cause.
         """
-        if len(self._asked.alphabets) > 1:
+        if len(self._query.alphabets) > 1:
             raise ValueError("the scan is for several alphabets: call count_several.")
         return self.count_several(source)[0]
 

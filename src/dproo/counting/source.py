@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from dproo.core.checks import exact, refusal
-from dproo.counting.asked import Asked, Where, check_engine
 from dproo.counting.boundary import refusing
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import open_table, prepare
+from dproo.counting.query import CountQuery, Where, check_engine
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import STDIN, Pass, is_single_pass
 from dproo.counting.sources.descriptors import Kept
@@ -82,7 +82,7 @@ class Source:
         Args:
             alphabets: one, or several that name their columns.
             columns: the columns to count, in the order of the data; empty if it has no names.
-            people: whose records, and how many of each, are counted; see :class:`Asked`.
+            people: whose records, and how many of each, are counted; see :class:`CountQuery`.
 
         Raises:
             TypeError: no engine supports this kind of data.
@@ -122,7 +122,7 @@ def describe(
         TypeError: the data has neither header nor schema.
         ValueError: it cannot be read, or there is no such table.
     """
-    opened = open_table(data, Asked(alphabets=(), table=table, layout=layout))
+    opened = open_table(data, CountQuery(alphabets=(), table=table, layout=layout))
     if opened is None or opened.columns is None:
         if table is not None:
             raise ValueError(refusal("table", "be a table of the connection", table))

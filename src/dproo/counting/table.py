@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dproo.counting.asked import Asked
 from dproo.counting.fit import Column, check_fit, require_columns
+from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 
 
@@ -27,10 +27,10 @@ class Table:
     """
 
     columns: tuple[Column, ...] | None
-    plan: Callable[[Sequence[int], Asked], Scan] = field(repr=False)
+    plan: Callable[[Sequence[int], CountQuery], Scan] = field(repr=False)
     close: Callable[[], object] = field(default=_nothing, repr=False)
 
-    def scan(self, asked: Asked) -> Scan:
+    def scan(self, query: CountQuery) -> Scan:
         """Check the columns against the letters, and plan the count; a refusal closes the table.
 
         Raises:
@@ -38,21 +38,21 @@ class Table:
         """
         try:
             if self.columns is None:
-                return self.plan((), asked)
+                return self.plan((), query)
             names = [column.name for column in self.columns]
-            if not asked.read and len(names) > 1:
-                asked.require_column("table")
-            require_columns(asked.read, among=names)
-            places = [names.index(name) for name in asked.read] or [0]
+            if not query.read and len(names) > 1:
+                query.require_column("table")
+            require_columns(query.read, among=names)
+            places = [names.index(name) for name in query.read] or [0]
             found = tuple(self.columns[place] for place in places)
-            warnings = check_fit(found, asked.axes)
-            scan = self.plan(places, asked)
+            warnings = check_fit(found, query.axes)
+            scan = self.plan(places, query)
         except BaseException:
             self.close()
             raise
         return replace(
             scan,
-            columns=found[: len(asked.axes)],
+            columns=found[: len(query.axes)],
             warnings=(*warnings, *scan.warnings),
             _close=self.close,
         )

@@ -13,8 +13,8 @@ from typing import Any, cast
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.partition import scatter
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
+from dproo.counting.query import CountQuery
 from dproo.schema import OTHER, Alphabet
 from dproo.schema.axis import Axis, OpenText, is_open_letter
 
@@ -46,31 +46,33 @@ class Tally:
         >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
         Counts([(3, 1), (0, 1), (2, 1)])
         """
-        (tally,) = cls.several(rows, asked=Asked(alphabets=(alphabet,), columns=alphabet.columns))
+        (tally,) = cls.several(
+            rows, query=CountQuery(alphabets=(alphabet,), columns=alphabet.columns)
+        )
         return tally
 
     @classmethod
-    def several(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+    def several(cls, rows: Iterable[Sequence[Any]], *, query: CountQuery) -> tuple[Tally, ...]:
         """Add up such groups by every alphabet; the rows are read once."""
-        adding = _Adding(asked)
+        adding = _Adding(query)
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
-            adding.add(part, range(len(asked.alphabets)))
+            adding.add(part, range(len(query.alphabets)))
         return adding.tallies()
 
     @classmethod
-    def of_sets(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+    def of_sets(cls, rows: Iterable[Sequence[Any]], *, query: CountQuery) -> tuple[Tally, ...]:
         """Add up such groups, each by the alphabets whose columns it is grouped by.
 
         If there are several alphabets, the marks of ``dproo.counting.sql.sets`` come first.
         """
         wanted: dict[tuple[int, ...], list[int]] = {}
-        for i, marks in enumerate(asked.marks):
+        for i, marks in enumerate(query.marks):
             wanted.setdefault(marks, []).append(i)
-        width = len(asked.marks[0])
+        width = len(query.marks[0])
         if not width:
-            return cls.several(rows, asked=asked)
-        adding = _Adding(asked)
+            return cls.several(rows, query=query)
+        adding = _Adding(query)
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
             part.sort(key=itemgetter(slice(width)))
@@ -93,11 +95,11 @@ class Tally:
         return Counts.sparse(seen, k=self.alphabet.k)
 
 
-def tables_of(rows: Iterable[Sequence[Any]], asked: Asked) -> tuple[Tally | Counts, ...]:
+def tables_of(rows: Iterable[Sequence[Any]], query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Return the tables of counts that the rows of a counting query make, one per alphabet."""
-    if asked.open_axis is not None:
-        return named_counts(rows, asked.open_axis)
-    return Tally.of_sets(rows, asked=asked)
+    if query.open_axis is not None:
+        return named_counts(rows, query.open_axis)
+    return Tally.of_sets(rows, query=query)
 
 
 def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
@@ -117,23 +119,23 @@ def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCo
 class _Adding:
     """A running sum of groups of records, by one alphabet or several."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-        self._columns = [_Places(axis) for axis in asked.axes]
-        self._seen: list[dict[int | None, int]] = [{} for _ in asked.alphabets]
+    def __init__(self, query: CountQuery) -> None:
+        self._query = query
+        self._columns = [_Places(axis) for axis in query.axes]
+        self._seen: list[dict[int | None, int]] = [{} for _ in query.alphabets]
 
     def add(self, rows: Sequence[Sequence[Any]], alphabets: Iterable[int]) -> None:
         """Add rows to the tallies of these alphabets."""
         found: dict[int, list[int | None]] = {}
         numbers = [int(row[-1]) for row in rows]
         for i in alphabets:
-            first, *others = self._asked.places[i]
+            first, *others = self._query.places[i]
             for column in {first, *others} - found.keys():
                 cells = list(map(itemgetter(column), rows))
                 found[column] = self._columns[column].of(cells)
             indices = found[first]
             for column in others:
-                size = self._asked.axes[column].size
+                size = self._query.axes[column].size
                 indices = [
                     None if index is None or place is None else index * size + place
                     for index, place in zip(indices, found[column], strict=True)
@@ -144,7 +146,7 @@ class _Adding:
 
     def tallies(self) -> tuple[Tally, ...]:
         """Return the tally of each alphabet."""
-        return tuple(map(self._tally, self._asked.alphabets, self._seen))
+        return tuple(map(self._tally, self._query.alphabets, self._seen))
 
     @staticmethod
     def _tally(alphabet: Alphabet, seen: dict[int | None, int]) -> Tally:

@@ -19,7 +19,7 @@ from dproo.counting.fit import Column
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.single_pass import must_be_reread
 from dproo.counting.source import Source
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.errors import ReleaseError
 from dproo.ledger import Address, Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation

@@ -22,7 +22,7 @@ from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, is_at_most_exp, log_upper
 from dproo.counting.fit import Column
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
 from dproo.mechanisms.noise import RESERVE, Ratio

@@ -20,7 +20,7 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, fraction_text
 from dproo.counting.fit import Column
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled

@@ -13,7 +13,7 @@ from dproo.counting.layout import Layout
 from dproo.counting.source import Source
 from dproo.counting.sources.descriptors import Unlinked
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sql.query import table_parts
+from dproo.counting.sql.statements import table_parts
 from dproo.releases.charge import dataset_name
 
 _DEEPEST = 4

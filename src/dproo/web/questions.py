@@ -15,7 +15,7 @@ from dproo.analysis.row_plan import HOPELESS, RowPlan, plan_row, table_noise
 from dproo.core.checks import needing, one_of, refusal, whole
 from dproo.core.numbers import parse_delta, parse_epsilon, percent
 from dproo.counting.fit import Column
-from dproo.counting.sql.query import TEXT
+from dproo.counting.sql.statements import TEXT
 from dproo.mechanisms import (
     ADD_REMOVE,
     AUTO,

@@ -15,11 +15,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, load
+from dproo.counting.query import CountQuery
 from dproo.counting.sources.file_scan import counted_relation
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import ROOM, Engine
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
@@ -218,32 +218,32 @@ def _values(part: Any) -> Iterator[Any]:
 
 
 def count_batches(
-    batches: Batches, *, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engine
+    batches: Batches, *, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine
 ) -> Sequence[Tally | Counts]:
     """Count the records of batches by the letters of each alphabet, within DuckDB.
 
     A batch is the columns to count, then the person's.
     """
     duckdb = load("duckdb", room=ROOM)
-    is_grouped = _is_grouped(kinds, asked, is_once=is_once)
+    is_grouped = _is_grouped(kinds, query, is_once=is_once)
     try:
-        return _counted(batches(), engine, kinds=kinds, asked=asked, is_grouped=is_grouped)
+        return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=is_grouped)
     except duckdb.OutOfMemoryException:
-        if not is_grouped or asked.person is not None:
+        if not is_grouped or query.person is not None:
             raise
-        return _counted(batches(), engine, kinds=kinds, asked=asked, is_grouped=False)
+        return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=False)
 
 
-def _is_grouped(kinds: Sequence[str], asked: Asked, *, is_once: bool) -> bool:
+def _is_grouped(kinds: Sequence[str], query: CountQuery, *, is_once: bool) -> bool:
     """Return whether equal cells are grouped first: not numbers that are likely all different."""
     is_measured = any(
         isinstance(axis, Bins) and kind == sql.FLOAT
-        for axis, kind in zip(asked.axes, kinds, strict=False)
+        for axis, kind in zip(query.axes, kinds, strict=False)
     )
     return not is_once and not is_measured
 
 
-def rehearse(*, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engine) -> None:
+def rehearse(*, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine) -> None:
     """Load the libraries, start the engine and run the queries on no record."""
     load("pyarrow", extra="frames")
     load("pyarrow.compute", extra="frames")
@@ -255,11 +255,11 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engin
         sql.BOOLEAN: pa.bool_(),
     }
     places: Sequence[int] = range(len(kinds))
-    if asked.passes > 1:
-        places, asked = asked.batches[0].columns, asked.batches[0].asked
+    if query.passes > 1:
+        places, query = query.batches[0].columns, query.batches[0].query
     kinds = [kinds[place] for place in places]
     empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
-    count_batches(lambda: iter([empty]), kinds=kinds, asked=asked, is_once=is_once, engine=engine)
+    count_batches(lambda: iter([empty]), kinds=kinds, query=query, is_once=is_once, engine=engine)
 
 
 def _counted(
@@ -267,28 +267,28 @@ def _counted(
     engine: Engine,
     *,
     kinds: Sequence[str],
-    asked: Asked,
+    query: CountQuery,
     is_grouped: bool,
 ) -> tuple[Tally | Counts, ...]:
     """Count all batches by one query."""
     first = next(batches, None)
     if first is None:
-        return tables_of([], asked)
+        return tables_of([], query)
     types = [plain_type(column.type) for column in first]
     schema = pa.schema([(f"c{i}", dtype) for i, dtype in enumerate(types)])
     days = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
     kinds = [days.get(kind, kind) for kind in kinds]
-    longest = [*map(_longest, asked.axes), None]
+    longest = [*map(_longest, query.axes), None]
     made = (
         pa.record_batch(list(part), schema=schema)
         for columns in chain([first], batches)
         for part in zip(*map(plain, columns, longest), strict=True)
     )
     relation = sql.relation_of(schema.names, _SOURCE)
-    running = engine.start(is_bounded=is_grouped and asked.person is None)
-    engine.write_letters(asked)
+    running = engine.start(is_bounded=is_grouped and query.person is None)
+    engine.write_letters(query)
     running.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
-    return counted_relation(running, relation, kinds, asked, is_grouped=is_grouped)
+    return counted_relation(running, relation, kinds, query, is_grouped=is_grouped)
 
 
 def _longest(axis: Axis) -> int:

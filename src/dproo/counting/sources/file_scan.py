@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
 from dproo.core.progress import tell
-from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import apart, load
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, PARQUET, TEXT, UTF_8
+from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.counting.sources.files import (
@@ -33,7 +33,7 @@ from dproo.counting.sources.text import cleaning
 from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
 from dproo.counting.sql import people
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM
 from dproo.counting.sql.reading import literal
 from dproo.counting.table import Table
@@ -57,80 +57,80 @@ _DIGITS = re.compile("-?[0-9]+")
 _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return files as a table, or None if data is not a path, or Arrow reads it."""
     if not isinstance(data, str | os.PathLike):
         return None
-    columns = asked.read if asked.alphabets else None
+    columns = query.read if query.alphabets else None
     if columns is not None:  # most headers are read without it
         load("duckdb", room=ROOM)
     opened = find_files(data)
-    refuse_own_letters(opened, (), asked.axes)
-    found = open_files(opened, columns=columns, table=asked.table, layout=asked.layout)
+    refuse_own_letters(opened, (), query.axes)
+    found = open_files(opened, columns=columns, table=query.table, layout=query.layout)
     try:
-        refuse_own_letters(opened, found.header, asked.axes)
+        refuse_own_letters(opened, found.header, query.axes)
     except BaseException:
         found.engine.close()
         raise
-    read = [column for column in found.columns if column.name in asked.read]
+    read = [column for column in found.columns if column.name in query.read]
     if any(column.type_name == MILLISECONDS for column in read):
         found.engine.close()
         return None
     return Table(
         columns=found.columns,
-        plan=lambda _, asked: _planned(found, asked),
+        plan=lambda _, query: _planned(found, query),
         close=found.engine.close,
     )
 
 
-def _planned(found: Files, asked: Asked) -> Scan:
-    if found.is_once and asked.passes > 1:
+def _planned(found: Files, query: CountQuery) -> Scan:
+    if found.is_once and query.passes > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
         )
     return Scan(
         engine="files",
-        warnings=tuple(_doubts(found, asked)),
-        notes=tuple(_notes(found, asked)),
-        _asked=asked,
-        _read=lambda: apart(lambda: count_files(found, asked), stop=found.engine.stop),
-        _rehearse=lambda: apart(lambda: rehearse_files(found, asked), stop=found.engine.stop),
+        warnings=tuple(_doubts(found, query)),
+        notes=tuple(_notes(found, query)),
+        _query=query,
+        _read=lambda: apart(lambda: count_files(found, query), stop=found.engine.stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(found, query), stop=found.engine.stop),
     )
 
 
-def _notes(files: Files, asked: Asked) -> Iterator[str]:
+def _notes(files: Files, query: CountQuery) -> Iterator[str]:
     """Yield what was taken from the header line, or from the lack of one."""
-    said = asked.layout.delimiter
+    said = query.layout.delimiter
     delimiters = {file.header.delimiter for file in files.texts if file.header is not None}
     if said is None and delimiters and not delimiters & {*DELIMITERS.values()}:
         yield f"Cells are separated by {delimiters.pop()!r}, as the names in the header line are."
-    if files.format == CSV and not asked.layout.has_header and asked.layout.names:
+    if files.format == CSV and not query.layout.has_header and query.layout.names:
         yield (
             "The file has no header: its columns are those of the code book, in this order, which"
-            f" must name them all: {', '.join(asked.layout.names)}."
+            f" must name them all: {', '.join(query.layout.names)}."
         )
 
 
-def _doubts(files: Files, asked: Asked) -> Iterator[str]:
+def _doubts(files: Files, query: CountQuery) -> Iterator[str]:
     """Yield warnings: what a header cannot show, and why letters may count as outside."""
     if files.format in {JSON, ARRAY}:
         yield (
             "JSON has no header: a column that no record has counts as 'other'."
             " Compare its name with the file."
         )
-        if asked.person is not None:
+        if query.person is not None:
             yield (
                 "JSON has no header: if no record has the column of the person, all records"
                 " together are one person. Compare its name with the file."
             )
     if files.format == CSV:
-        yield from _doubts_about_text(files, asked)
-    if files.format in TEXT and not asked.layout.is_utf_8:
-        yield from _unwritable(files, asked)
+        yield from _doubts_about_text(files, query)
+    if files.format in TEXT and not query.layout.is_utf_8:
+        yield from _unwritable(files, query)
     is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
-    is_said = asked.layout.encoding is not None or is_marked
-    letters = chain.from_iterable(asked.letters.values())
+    is_said = query.layout.encoding is not None or is_marked
+    letters = chain.from_iterable(query.letters.values())
     if files.format == CSV and not is_said and not "".join(letters).isascii():
         yield (
             "letters beyond ASCII are found only if the file is UTF-8."
@@ -138,10 +138,10 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
         )
 
 
-def _unwritable(files: Files, asked: Asked) -> Iterator[str]:
+def _unwritable(files: Files, query: CountQuery) -> Iterator[str]:
     """Yield a warning for letters that the encoding cannot write; refuse a column of such alone."""
-    encoding = asked.layout.encoding or UTF_8
-    for place, letters in asked.letters.items():
+    encoding = query.layout.encoding or UTF_8
+    for place, letters in query.letters.items():
         unwritten = [text for text in letters if not _is_written(text, encoding)]
         name = reprlib.repr(files.columns[place].name)
         if unwritten and len(unwritten) == len(letters):
@@ -164,8 +164,8 @@ def _is_written(text: str, encoding: str) -> bool:
     return True
 
 
-def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
-    for column, axis in zip(files.columns, asked.axes, strict=False):
+def _doubts_about_text(files: Files, query: CountQuery) -> Iterator[str]:
+    for column, axis in zip(files.columns, query.axes, strict=False):
         if axis.reading.kind != EXACT:
             continue
         name = reprlib.repr(column.name)
@@ -193,18 +193,18 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
+def count_files(files: Files, query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     With people, records are selected once and then counted batch by batch; without them, the
     files are read for each batch.
     """
-    tell(files.reading(asked.passes))
-    if asked.passes == 1:
-        return _count(files, asked)
+    tell(files.reading(query.passes))
+    if query.passes == 1:
+        return _count(files, query)
     before = _state(files)
-    found = asked.in_batches(
-        lambda batch: _count(files.reduced(batch.columns), batch.asked, is_grouped=False)
+    found = query.in_batches(
+        lambda batch: _count(files.reduced(batch.columns), batch.query, is_grouped=False)
     )
     if _state(files) != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
@@ -217,16 +217,18 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
     return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
 
 
-def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tally | Counts, ...]:
+def _count(
+    files: Files, query: CountQuery, *, is_grouped: bool = True
+) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     is_piped = is_piped or files.is_once
     while True:
         try:
-            return _counted(files, asked, is_grouped=is_grouped, is_piped=is_piped)
+            return _counted(files, query, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
-            if not is_grouped or asked.person is not None:
+            if not is_grouped or query.person is not None:
                 raise
             is_grouped = False
         except duckdb.InvalidInputException:
@@ -239,17 +241,17 @@ def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tall
             files.engine.close()  # another scan would find what this one has rejected
 
 
-def rehearse_files(files: Files, asked: Asked) -> None:
+def rehearse_files(files: Files, query: CountQuery) -> None:
     """Start the engine, write the letters and run the queries, all on no record.
 
     The engine is reused for the count, or for its first batch. Text is read through an empty
     pipe.
     """
     is_grouped = not files.is_once
-    if asked.passes > 1:
-        batch = asked.batches[0]
-        files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
-    _counted(files, asked, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
+    if query.passes > 1:
+        batch = query.batches[0]
+        files, query, is_grouped = files.reduced(batch.columns), batch.query, False
+    _counted(files, query, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
 
 
 def _is_read_as_it_is(file: TextFile) -> bool:
@@ -258,43 +260,43 @@ def _is_read_as_it_is(file: TextFile) -> bool:
 
 
 def _counted(
-    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool, is_real: bool = True
+    files: Files, query: CountQuery, *, is_grouped: bool, is_piped: bool, is_real: bool = True
 ) -> tuple[Tally | Counts, ...]:
     """Count the records, or no record in a rehearsal."""
     # A sandboxed engine allows the path that a file had when the sandbox was closed.
     if any(file.is_moved for file in files.opened):
         files.engine.close()
     # Counting people cannot be done in bounded memory; groups can be counted otherwise.
-    is_bounded = is_grouped and asked.person is None
+    is_bounded = is_grouped and query.person is None
     is_attached = files.format == DUCKDB
     engine = files.engine.start(files.names, is_attached=is_attached, is_bounded=is_bounded)
-    files.engine.write_letters(asked)
+    files.engine.write_letters(query)
     pipe = files.pipe if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
-    relation = _relation(files, names, asked, is_piped=is_piped)
+    relation = _relation(files, names, query, is_piped=is_piped)
     if not (is_real or is_piped):
         relation = f"(FROM {relation} WHERE false)"
     texts: Iterable[Iterator[bytes]] = [iter([b"\n"])]
     if is_real:
-        texts = chain.from_iterable(_cleaned(file, files, asked) for file in files.texts)
+        texts = chain.from_iterable(_cleaned(file, files, query) for file in files.texts)
     if pipe is None:
-        return counted_relation(engine, relation, files.kinds, asked, is_grouped=is_grouped)
+        return counted_relation(engine, relation, files.kinds, query, is_grouped=is_grouped)
     feed = pipe, texts
-    if asked.person is not None:
-        return _count_people(engine, relation, files, asked, feed)
-    query = sql.counting_query(
+    if query.person is not None:
+        return _count_people(engine, relation, files, query, feed)
+    statement = sql.counting_query(
         relation,
         kinds=files.kinds,
-        asked=asked,
+        query=query,
         dialect=DIALECT,
         is_grouped=is_grouped,
         is_part=True,  # a letter may be rarer in a part than in all
     )
-    rows = _sorted_rows(engine, _summed(engine, query, asked, feed))
+    rows = _sorted_rows(engine, _summed(engine, statement, query, feed))
     if files.format == CSV:
-        nothing = [None] * len(asked.axes)
-        rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
-    return tables_of(rows, asked)
+        nothing = [None] * len(query.axes)
+        rows += [(*marks, *nothing, _rejected(engine)) for marks in set(query.marks)]
+    return tables_of(rows, query)
 
 
 def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
@@ -304,14 +306,16 @@ def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
     return int(records)
 
 
-def _summed(engine: duckdb.DuckDBPyConnection, query: str, asked: Asked, feed: Feed) -> str:
+def _summed(
+    engine: duckdb.DuckDBPyConnection, statement: str, query: CountQuery, feed: Feed
+) -> str:
     """Run a query on each text sent through a pipe, and return the one that adds up its rows."""
-    keys = ", ".join(f"k{i}" for i in range(len(asked.marks[0]) + len(asked.axes)))
-    parts = f"FROM ({query}) AS part({keys}, records)"
+    keys = ", ".join(f"k{i}" for i in range(len(query.marks[0]) + len(query.axes)))
+    parts = f"FROM ({statement}) AS part({keys}, records)"
     engine.execute(f"CREATE OR REPLACE TEMP TABLE parts AS {parts} LIMIT 0")
     _insert(engine, f"INSERT INTO parts {parts}", feed)
-    if asked.open_axis is not None:
-        return sql.counted_open("parts", minimum=asked.open_axis.minimum)
+    if query.open_axis is not None:
+        return sql.counted_open("parts", minimum=query.open_axis.minimum)
     return f"SELECT {keys}, CAST(sum(records) AS BIGINT) FROM parts GROUP BY {keys}"  # noqa: S608
 
 
@@ -327,69 +331,69 @@ def _count_people(
     engine: duckdb.DuckDBPyConnection,
     relation: str,
     files: Files,
-    asked: Asked,
+    query: CountQuery,
     feed: Feed,
 ) -> tuple[Tally | Counts, ...]:
     """Count the selected records of each person.
 
     A person may have records in several files: what is kept of each file is stored.
     """
-    named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
-    kept = people.kept_by_group(people.ranked(named, asked), asked)
+    named = people.named(relation, kinds=files.kinds, query=query, dialect=DIALECT)
+    kept = people.kept_by_group(people.ranked(named, query), query)
     engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
     _insert(engine, f"INSERT INTO people FROM {kept}", feed)
     if files.format == CSV:
-        unread = people.nobody(min(_rejected(engine), asked.kept), asked)
-        engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
-    return counted_people(engine, "people", asked)
+        unread = people.nobody(min(_rejected(engine), query.kept), query)
+        engine.execute(f"INSERT INTO people FROM {people.ranked(unread, query)}")
+    return counted_people(engine, "people", query)
 
 
 def counted_relation(
     engine: duckdb.DuckDBPyConnection,
     relation: str,
     kinds: Sequence[str],
-    asked: Asked,
+    query: CountQuery,
     *,
     is_grouped: bool,
 ) -> tuple[Tally | Counts, ...]:
     """Count a relation by one query, or by one for each batch if there are people."""
-    if asked.person is not None:
-        named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
-        return counted_people(engine, people.ranked(named, asked), asked)
-    query = sql.counting_query(
-        relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
+    if query.person is not None:
+        named = people.named(relation, kinds=kinds, query=query, dialect=DIALECT)
+        return counted_people(engine, people.ranked(named, query), query)
+    statement = sql.counting_query(
+        relation, kinds=kinds, query=query, dialect=DIALECT, is_grouped=is_grouped
     )
-    return tables_of(_sorted_rows(engine, query), asked)
+    return tables_of(_sorted_rows(engine, statement), query)
 
 
 def counted_people(
-    engine: duckdb.DuckDBPyConnection, ranked: str, asked: Asked
+    engine: duckdb.DuckDBPyConnection, ranked: str, query: CountQuery
 ) -> tuple[Tally | Counts, ...]:
     """Count the selected records of a relation of :func:`dproo.counting.sql.people.ranked`."""
-    kept = people.kept_by_group(ranked, asked)
-    if len(asked.batches) > 1:
+    kept = people.kept_by_group(ranked, query)
+    if len(query.batches) > 1:
         engine.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM {kept}")
         kept = "kept"
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        rows = engine.execute(people.statement(kept, asked, batch, DIALECT)).fetchall()
-        return tables_of(rows, batch.asked)
+        rows = engine.execute(people.statement(kept, query, batch, DIALECT)).fetchall()
+        return tables_of(rows, batch.query)
 
-    return asked.in_batches(count)
+    return query.in_batches(count)
 
 
-def _sorted_rows(engine: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+def _sorted_rows(engine: duckdb.DuckDBPyConnection, statement: str) -> list[Any]:
     """Return the rows by key: what Python looks up together is then together in memory."""
-    return engine.execute(f"{query} ORDER BY 1").fetchall()
+    return engine.execute(f"{statement} ORDER BY 1").fetchall()
 
 
-def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
+def _relation(files: Files, names: list[str], query: CountQuery, *, is_piped: bool) -> str:
     read = list(files.cells)
-    if asked.person is not None and files.format in {JSON, ARRAY}:
+    if query.person is not None and files.format in {JSON, ARRAY}:
         # A missing identifier differs from that of an unreadable line.
         nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
         read[-1] = f"coalesce({read[-1]}, {nothing})"
-    if asked.person is not None and files.format == PARQUET and files.kinds[-1] == sql.TEXT:
+    if query.person is not None and files.format == PARQUET and files.kinds[-1] == sql.TEXT:
         # DuckDB reads bytes that are not text as "?".
         read[-1] = f"replace({read[-1]}, '?', '{people.REPLACED}')"
     longest = _LONGEST_CSV
@@ -402,7 +406,7 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
     return sql.relation_of(read, source)
 
 
-def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[bytes]]:
+def _cleaned(file: TextFile, files: Files, query: CountQuery) -> Iterable[Iterator[bytes]]:
     """Yield the texts that the records of a file are read from."""
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
@@ -412,7 +416,7 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[by
         )
         # With a final line break, because the reader sees no line in a single byte.
         return [chain(cleaning.short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
-    letters = chain.from_iterable(asked.letters.values())
+    letters = chain.from_iterable(query.letters.values())
     kept = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
     text = cleaning.valid_text(cleaning.own_breaks(file.blocks(), is_old=is_old))

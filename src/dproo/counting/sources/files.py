@@ -33,7 +33,7 @@ from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
 from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile
 from dproo.counting.sources.text.header import UTF_16
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import (
     Engine,
     by_bytes,

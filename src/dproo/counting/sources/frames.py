@@ -17,15 +17,15 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
 from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, check_fit
+from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import is_single_pass, must_be_reread
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
@@ -94,25 +94,25 @@ class Frame:
     warnings: tuple[str, ...] = ()
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a frame, a series or a table of a DuckDB connection, or None if data is neither."""
-    if asked.table is not None:
+    if query.table is not None:
         if type(data).__module__.partition(".")[0] not in {"duckdb", "_duckdb"}:
             return None
-        data = relation_of(data, asked.table)
+        data = relation_of(data, query.table)
     frame = frame_of(data)
     if frame is None:
         return None
     engine = Engine()
     return Table(
         columns=frame.columns,
-        plan=lambda places, asked: _planned(frame, places, asked, engine),
+        plan=lambda places, query: _planned(frame, places, query, engine),
         close=engine.close,
     )
 
 
-def _planned(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) -> Scan:
-    if frame.is_once and asked.passes > 1:
+def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Engine) -> Scan:
+    if frame.is_once and query.passes > 1:
         raise ValueError(
             must_be_reread(
                 "for so many columns: it is a stream, and they need several passes. Read it into"
@@ -127,9 +127,9 @@ def _planned(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) 
     return Scan(
         engine="frames",
         warnings=frame.warnings,
-        _asked=asked,
-        _read=lambda: run(lambda: _count(frame, places, asked, engine)),
-        _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, engine), stop=engine.stop),
+        _query=query,
+        _read=lambda: run(lambda: _count(frame, places, query, engine)),
+        _rehearse=lambda: apart(lambda: _rehearse(frame, places, query, engine), stop=engine.stop),
     )
 
 
@@ -182,35 +182,35 @@ def _has_arrow() -> bool:
 
 
 def _count(
-    frame: Frame, places: Sequence[int], asked: Asked, engine: Engine
+    frame: Frame, places: Sequence[int], query: CountQuery, engine: Engine
 ) -> Sequence[Tally | Counts]:
     if frame.by_cell.isdisjoint(places):
 
-        def counted(places: Sequence[int], asked: Asked) -> Sequence[Tally | Counts]:
+        def counted(places: Sequence[int], query: CountQuery) -> Sequence[Tally | Counts]:
             return arrow.count_batches(
                 lambda: frame.batches(places),
                 kinds=_kinds(frame, places),
-                asked=asked,
+                query=query,
                 is_once=frame.is_once,
                 engine=engine,
             )
 
-        if asked.passes == 1:
-            return counted(places, asked)
-        return asked.in_batches(
-            lambda batch: counted([places[at] for at in batch.columns], batch.asked)
+        if query.passes == 1:
+            return counted(places, query)
+        return query.in_batches(
+            lambda batch: counted([places[at] for at in batch.columns], batch.query)
         )
     rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
-    return count_rows(rows, asked)
+    return count_rows(rows, query)
 
 
-def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, engine: Engine) -> None:
+def _rehearse(frame: Frame, places: Sequence[int], query: CountQuery, engine: Engine) -> None:
     """Load the libraries, open the files, and run the queries on no record."""
     if frame.rehearse is not None:
         frame.rehearse()
     if frame.by_cell.isdisjoint(places):
         kinds = _kinds(frame, places)
-        arrow.rehearse(kinds=kinds, asked=asked, is_once=frame.is_once, engine=engine)
+        arrow.rehearse(kinds=kinds, query=query, is_once=frame.is_once, engine=engine)
 
 
 def _kinds(frame: Frame, places: Sequence[int]) -> list[str]:
@@ -623,27 +623,27 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
 # NumPy arrays, whose cells become Python values
 
 
-def open_array(data: Any, asked: Asked) -> Table | None:
+def open_array(data: Any, query: CountQuery) -> Table | None:
     """Return an array as a table whose columns have no names, or None if data is not an array."""
     is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
-    if asked.table is not None or not is_array:
+    if query.table is not None or not is_array:
         return None
-    return Table(columns=None, plan=lambda _, asked: _planned_array(data, asked))
+    return Table(columns=None, plan=lambda _, query: _planned_array(data, query))
 
 
-def _planned_array(data: Any, asked: Asked) -> Scan:
-    if asked.person is not None:
+def _planned_array(data: Any, query: CountQuery) -> Scan:
+    if query.person is not None:
         raise ValueError(
             "person must be the name of a column, and those of an array have no names. Make a"
             " frame of it: pandas.DataFrame(data, columns=[...])."
         )
-    found = _array_columns(data, asked.read if asked.alphabets[0].columns else ())
+    found = _array_columns(data, query.read if query.alphabets[0].columns else ())
     return Scan(
         engine="cells",
-        columns=found[: len(asked.axes)],
-        warnings=check_fit(found, asked.axes),
-        _asked=asked,
-        _read=lambda: count_records(_array_cells(data), asked),
+        columns=found[: len(query.axes)],
+        warnings=check_fit(found, query.axes),
+        _query=query,
+        _read=lambda: count_records(_array_cells(data), query),
     )
 
 

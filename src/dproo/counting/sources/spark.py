@@ -21,12 +21,12 @@ from uuid import uuid4
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import attempt, load, loaded, required
 from dproo.counting.fit import Column
+from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
@@ -46,17 +46,17 @@ _LETTERS = (
 )
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a Spark frame, or a table or files for Spark to read, or None."""
-    if asked.engine is not None:
-        return _open_by_name(data, asked, asked.engine)
-    if asked.table is not None or not is_frame(data):
+    if query.engine is not None:
+        return _open_by_name(data, query, query.engine)
+    if query.table is not None or not is_frame(data):
         return None
     return _table(data, engine="frames")
 
 
-def _open_by_name(data: Any, asked: Asked, engine: str) -> Table:
-    if asked.table is not None or not isinstance(data, str | os.PathLike):
+def _open_by_name(data: Any, query: CountQuery, engine: str) -> Table:
+    if query.table is not None or not isinstance(data, str | os.PathLike):
         raise ValueError(
             "data must be a table's name or a path with engine 'spark', and table must be left out."
         )
@@ -73,13 +73,13 @@ def _table(frame: Any, *, engine: str) -> Table:
             " Write it to a table or to files, and release from these."
         )
 
-    def plan(places: Sequence[int], asked: Asked) -> Scan:
+    def plan(places: Sequence[int], query: CountQuery) -> Scan:
         columns = [listed[place] for place in places]
         return Scan(
             engine=engine,
-            _asked=asked,
-            _read=lambda: _count(frame, columns, asked),
-            _rehearse=lambda: _count(frame.limit(0), columns, asked),
+            _query=query,
+            _read=lambda: _count(frame, columns, query),
+            _rehearse=lambda: _count(frame.limit(0), columns, query),
         )
 
     return Table(columns=listed, plan=plan)
@@ -105,28 +105,28 @@ def columns_of(frame: Any) -> tuple[Column, ...]:
 # Counting
 
 
-def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally | Counts, ...]:
+def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
     cells = _cells(frame, columns)
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        has_bins = any(isinstance(axis, Bins) for axis in batch.asked.axes)
-        query = people.windowed_query(
+        has_bins = any(isinstance(axis, Bins) for axis in batch.query.axes)
+        statement = people.windowed_query(
             cells,
             _SOURCE,
             kinds=kinds,
-            asked=asked,
+            query=query,
             batch=batch,
             dialect=SPARK,
             # With several sets of bins, each would be grouped by every distinct number.
-            is_grouped=len(batch.asked.alphabets) == 1 or not has_bins,
+            is_grouped=len(batch.query.alphabets) == 1 or not has_bins,
         )
-        rows = _rows(frame, query, batch.asked if asked.person is None else asked)
-        return tables_of(rows, batch.asked)
+        rows = _rows(frame, statement, batch.query if query.person is None else query)
+        return tables_of(rows, batch.query)
 
     with quiet():
-        return asked.in_batches(count)
+        return query.in_batches(count)
 
 
 def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
@@ -140,7 +140,7 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     return cells
 
 
-def _rows(frame: Any, query: str, asked: Asked) -> list[Any]:
+def _rows(frame: Any, statement: str, query: CountQuery) -> list[Any]:
     """Return the rows of a query on the frame, whose columns are named by their places.
 
     A list of letters is sent as one text and becomes a table; within the query each letter
@@ -148,15 +148,15 @@ def _rows(frame: Any, query: str, asked: Asked) -> list[Any]:
     """
     letters = {
         f"letters{place}": _packed([text for text in listed if _is_storable(text)])
-        for place, listed in asked.letters.items()
+        for place, listed in query.letters.items()
     }
     tables = ", ".join(
         f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
     )
-    query = f"WITH {tables} {query}" if tables else query
+    statement = f"WITH {tables} {statement}" if tables else statement
     source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
     # A literal is written by its bytes, so the only braces are those around the source.
-    found = frame.sparkSession.sql(query, args=letters, source=source)
+    found = frame.sparkSession.sql(statement, args=letters, source=source)
     return list(found.collect())
 
 

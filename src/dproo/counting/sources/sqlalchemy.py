@@ -18,15 +18,15 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column
+from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.people import REPLACED
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
@@ -82,7 +82,7 @@ class StreamedTable:
         """Whether it is SQLite, where any column may hold cells of any type."""
         return bool(self.dialect.name == _SQLITE)
 
-    def query(
+    def statement(
         self, columns: Sequence[Column], person: str | None, *, is_tried: bool = False
     ) -> str:
         """Return the query for these columns, the person's last, if any; for no row if tried."""
@@ -133,16 +133,16 @@ def is_sqlalchemy(data: object) -> bool:
     return type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a table, or None if data is not an engine or connection."""
     if not is_sqlalchemy(data):
         return None
-    asked.require_column("table")
-    parts = sql.table_parts(asked.table)
+    query.require_column("table")
+    parts = sql.table_parts(query.table)
     with ExitStack() as stack:
         connection = _connected(data, stack)
         if data.dialect.name == _POSTGRESQL:
-            table = postgresql.table_of(connection, asked)
+            table = postgresql.table_of(connection, query)
         else:
             table = _looked_up(data, connection, parts)
         held = stack.pop_all()
@@ -153,7 +153,7 @@ def open_table(data: Any, asked: Asked) -> Table | None:
     weakref.finalize(close, held.close)  # in case it is never read
     return Table(
         columns=table.columns,
-        plan=lambda places, asked: replace(table.plan(places, asked), engine="sqlalchemy"),
+        plan=lambda places, query: replace(table.plan(places, query), engine="sqlalchemy"),
         close=close,
     )
 
@@ -195,16 +195,16 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
         name=".".join(quoted(part, data.dialect) for part in parts),
     )
 
-    def plan(places: Sequence[int], asked: Asked) -> Scan:
+    def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [columns[place] for place in places]
-        query = streamed.query(chosen, asked.person)
-        tried = streamed.query(chosen, asked.person, is_tried=True)
+        statement = streamed.statement(chosen, query.person)
+        tried = streamed.statement(chosen, query.person, is_tried=True)
         if not required(lambda: _tried(streamed, tried), _REFUSED):
             raise ValueError(_MARIADB_LIMITED)
         return Scan(
             engine="sqlalchemy",
-            _asked=asked,
-            _read=lambda: _count(streamed, query, chosen, asked),
+            _query=query,
+            _read=lambda: _count(streamed, statement, chosen, query),
         )
 
     return Table(columns=tuple(columns), plan=plan)
@@ -254,10 +254,10 @@ def _streaming(dialect: Any) -> list[Any]:
         return []
 
 
-def _tried(table: StreamedTable, query: str) -> bool:
+def _tried(table: StreamedTable, statement: str) -> bool:
     """Let the database check a query that reads no row; return whether it may read them all."""
     with table.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(statement)
         cursor.fetchall()
     if not table.is_mariadb:
         return True
@@ -267,16 +267,16 @@ def _tried(table: StreamedTable, query: str) -> bool:
 
 
 def _count(
-    table: StreamedTable, query: str, columns: Sequence[Column], asked: Asked
+    table: StreamedTable, statement: str, columns: Sequence[Column], query: CountQuery
 ) -> tuple[Tally | Counts, ...]:
-    read = [_reader(column, table, is_key=column.name == asked.person) for column in columns]
+    read = [_reader(column, table, is_key=column.name == query.person) for column in columns]
     with table.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(statement)
         rows = (
             [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
             for row in sqlite_files.fetched(cursor)
         )
-        return count_rows(rows, asked)
+        return count_rows(rows, query)
 
 
 def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[Any], Any] | None:

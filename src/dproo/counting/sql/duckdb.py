@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dproo.counting.asked import Asked
 from dproo.counting.boundary import load
-from dproo.counting.sql import query as sql
+from dproo.counting.query import CountQuery
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.reading import Reader, literal
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS
@@ -182,7 +182,7 @@ class Engine:
     _opened: ExitStack = field(default_factory=ExitStack, repr=False)
     _running: duckdb.DuckDBPyConnection | None = None
     _is_bounded: bool = True
-    _asked: Asked | None = None
+    _query: CountQuery | None = None
 
     def start(
         self, names: Sequence[str] = (), *, is_attached: bool = False, is_bounded: bool = True
@@ -195,18 +195,18 @@ class Engine:
             self._is_bounded = is_bounded
         return self._running
 
-    def write_letters(self, asked: Asked) -> None:
+    def write_letters(self, query: CountQuery) -> None:
         """Write the lists of letters into the tables, or types, that the query uses, once."""
-        if self._running is None or self._asked is asked:
+        if self._running is None or self._query is query:
             return
-        for place, listed in asked.letters.items():
+        for place, listed in query.letters.items():
             table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
             self._running.execute(f"{table} AS letter", [listed])
-            if len(asked.letters) > sql.JOINS_MAX:
+            if len(query.letters) > sql.JOINS_MAX:
                 self._running.execute(f"DROP TYPE IF EXISTS letters{place}")
                 values = f"ENUM (SELECT letter FROM letters{place})"  # noqa: S608
                 self._running.execute(f"CREATE TEMP TYPE letters{place} AS {values}")
-        self._asked = asked
+        self._query = query
 
     def stop(self) -> None:
         """Interrupt it, from another thread."""
@@ -215,7 +215,7 @@ class Engine:
 
     def close(self) -> None:
         """End it."""
-        self._running = self._asked = None
+        self._running = self._query = None
         self._opened.close()
 
 

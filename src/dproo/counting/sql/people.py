@@ -32,9 +32,9 @@ from heapq import heappush, heappushpop
 from typing import Any
 from uuid import UUID
 
-from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import pass_over
-from dproo.counting.sql import query as sql
+from dproo.counting.query import Batch, CountQuery
+from dproo.counting.sql import statements as sql
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
 from dproo.schema.cell import BEYOND, FINE, is_scalar, plain, text_of
 
@@ -72,21 +72,21 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
 # Rows of Python
 
 
-def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
+def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the cells of the records that are kept, each followed by the number one."""
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
-    nothing = [None] * len(asked.axes)
+    nothing = [None] * len(query.axes)
     for place, (*read, cell) in enumerate(rows):
         person = person_of(cell)
-        if person is None and asked.is_each_missing:
+        if person is None and query.is_each_missing:
             yield (*read, 1)
             continue
         person, cells = (person, read) if person else (NOBODY, nothing)
-        keys = tuple(map(_key, asked.axes, cells))
-        rank = rank_of(asked.salt, person, keys)
+        keys = tuple(map(_key, query.axes, cells))
+        rank = rank_of(query.salt, person, keys)
         kept = people.setdefault(person, [])
         entry = -int(rank, 16), place, cells  # the largest rank is dropped first
-        if len(kept) < asked.kept:
+        if len(kept) < query.kept:
             heappush(kept, entry)
         else:
             heappushpop(kept, entry)
@@ -255,27 +255,27 @@ def _key(axis: Axis, cell: object) -> str:
 # SQL
 
 
-def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
+def named(relation: str, *, kinds: Sequence[str], query: CountQuery, dialect: sql.Dialect) -> str:
     """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
     The person's cell and its kind are the last.
     """
-    who = len(asked.axes)
+    who = len(query.axes)
     cell = f"c{who}"
-    keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=asked.axes, dialect=dialect)
-    keys = ", ".join(f"{_key_sql(i, axis, dialect)} AS k{i}" for i, axis in enumerate(asked.axes))
-    person = person_sql(cell, kinds[-1], asked, dialect)
+    keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=query.axes, dialect=dialect)
+    keys = ", ".join(f"{_key_sql(i, axis, dialect)} AS k{i}" for i, axis in enumerate(query.axes))
+    person = person_sql(cell, kinds[-1], query, dialect)
     people = f"(SELECT {person} AS p, {keys}, records FROM {keyed}) AS people"  # noqa: S608
-    hidden = ", ".join(f"CASE WHEN p = '' THEN '' ELSE {k} END AS {k}" for k in key_names(asked))
+    hidden = ", ".join(f"CASE WHEN p = '' THEN '' ELSE {k} END AS {k}" for k in key_names(query))
     return f"(SELECT p, {hidden}, records FROM {people})"  # noqa: S608
 
 
-def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
+def person_sql(cell: str, kind: str, query: CountQuery, dialect: sql.Dialect) -> str:
     """Return the key of the person that a cell names.
 
     It is null if the cell is missing and each such record is a different person's.
     """
-    nothing = "NULL" if asked.is_each_missing else "''"
+    nothing = "NULL" if query.is_each_missing else "''"
     text = f"({dialect.identifiers[kind].replace('{}', cell)})"
     is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
     is_short = dialect.is_short.replace("{}", text)
@@ -286,16 +286,16 @@ def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
     )
 
 
-def nobody(number: int, asked: Asked) -> str:
+def nobody(number: int, query: CountQuery) -> str:
     """Return a relation as :func:`named` does, of ``number`` records that are nobody's."""
-    keys = ", ".join(f"'' AS {name}" for name in key_names(asked))
+    keys = ", ".join(f"'' AS {name}" for name in key_names(query))
     return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"  # noqa: S608
 
 
-def ranked(relation: str, asked: Asked) -> str:
+def ranked(relation: str, query: CountQuery) -> str:
     """Return a relation of :func:`named` with the rank ``h`` of each record."""
-    names = ", ".join(key_names(asked))
-    text = _joined(f"'{asked.salt}'", "p", *key_names(asked))
+    names = ", ".join(key_names(query))
+    text = _joined(f"'{query.salt}'", "p", *key_names(query))
     rank = f"left(md5({text}), {RANK})"
     return f"(SELECT p, {names}, {rank} AS h, records FROM {relation} AS named)"  # noqa: S608
 
@@ -308,9 +308,9 @@ def _joined(*texts: str) -> str:
     return f"concat_ws(chr({SEPARATOR}), {', '.join(texts)})"
 
 
-def key_names(asked: Asked) -> list[str]:
+def key_names(query: CountQuery) -> list[str]:
     """Return the names of the keys."""
-    return [f"k{i}" for i in range(len(asked.axes))]
+    return [f"k{i}" for i in range(len(query.axes))]
 
 
 def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
@@ -324,7 +324,7 @@ def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
 
 
 def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
-    """Return the key as :func:`dproo.counting.sql.query.keyed` has it, from what is hashed."""
+    """Return the key as :func:`dproo.counting.sql.statements.keyed` has it, from what is hashed."""
     if not isinstance(axis, Bins):
         return f"nullif(k{column}, '')"
     places = enumerate(map(dialect.number, axis.keys))
@@ -332,13 +332,13 @@ def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
     return f"CASE k{column} {whens} END"
 
 
-def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -> str:
+def statement(relation: str, query: CountQuery, batch: Batch, dialect: sql.Dialect) -> str:
     """Return the query that counts the kept records of a relation, by one batch."""
     letters = ", ".join(
-        f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
+        f"{_letter_sql(at, query.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
     )
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
-    return sql.counted(kept, batch.asked)
+    return sql.counted(kept, batch.query)
 
 
 def windowed_query(
@@ -346,7 +346,7 @@ def windowed_query(
     source: str,
     *,
     kinds: Sequence[str],
-    asked: Asked,
+    query: CountQuery,
     batch: Batch,
     dialect: sql.Dialect,
     is_grouped: bool = False,
@@ -356,24 +356,24 @@ def windowed_query(
     The expression of the person's cell and its kind are the last. The dialect is of an engine with
     window functions.
     """
-    if asked.person is not None:
-        everyone = named(sql.relation_of(cells, source), kinds=kinds, asked=asked, dialect=dialect)
-        kept = kept_by_window(ranked(everyone, asked), asked)
-        return statement(kept, asked, batch, dialect)
+    if query.person is not None:
+        everyone = named(sql.relation_of(cells, source), kinds=kinds, query=query, dialect=dialect)
+        kept = kept_by_window(ranked(everyone, query), query)
+        return statement(kept, query, batch, dialect)
     return sql.counting_query(
         sql.relation_of([cells[place] for place in batch.columns], source),
         kinds=[kinds[place] for place in batch.columns],
-        asked=batch.asked,
+        query=batch.query,
         dialect=dialect,
         is_grouped=is_grouped,
     )
 
 
-def kept_by_window(relation: str, asked: Asked) -> str:
+def kept_by_window(relation: str, query: CountQuery) -> str:
     """Return the kept records of a relation of :func:`ranked`, by a window function."""
-    names = ", ".join(key_names(asked))
-    person, is_kept = "p", f"place <= {asked.kept}"
-    if asked.is_each_missing:
+    names = ", ".join(key_names(query))
+    person, is_kept = "p", f"place <= {query.kept}"
+    if query.is_each_missing:
         # Records without a person are partitioned by rank, so that no task gets all of them.
         person, is_kept = "p, CASE WHEN p IS NULL THEN h END", f"(p IS NULL OR {is_kept})"
     place = f"row_number() OVER (PARTITION BY {person} ORDER BY h) AS place"
@@ -383,18 +383,18 @@ def kept_by_window(relation: str, asked: Asked) -> str:
     )
 
 
-def kept_by_group(relation: str, asked: Asked) -> str:
+def kept_by_group(relation: str, query: CountQuery) -> str:
     """Return the kept rows of a relation of :func:`ranked`, by DuckDB's aggregates.
 
     It can be applied to parts of the data, then once more to what they keep.
     """
-    names = key_names(asked)
+    names = key_names(query)
     packed = "{" + ", ".join(f"'{name}': {name}" for name in (*names, "h")) + "}"
     unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
-    if asked.kept > 1:
+    if query.kept > 1:
         # Equal records without a person are grouped, and one row stands for all of them.
-        least = f"CASE WHEN p IS NULL THEN 1 ELSE {asked.kept} END"
-        kept = f"unnest(list_slice(arg_min({packed}, h, {asked.kept}), 1, {least})) AS s"
+        least = f"CASE WHEN p IS NULL THEN 1 ELSE {query.kept} END"
+        kept = f"unnest(list_slice(arg_min({packed}, h, {query.kept}), 1, {least})) AS s"
     elif len(names) > 1:
         kept = f"arg_min({packed}, h) AS s"
     else:  # a third faster

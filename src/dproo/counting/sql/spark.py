@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.reading import Reader
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
-from dproo.counting.asked import Asked, Batch
 from dproo.counting.fit import Column
+from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import Session, sentence
 from dproo.counting.sql import people
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
@@ -81,7 +81,7 @@ class EqualCells:
 
     name: str
     relation: str = field(repr=False)
-    query: str = field(repr=False)
+    statement: str = field(repr=False)
 
     def are_few(self, cursor: Any) -> bool:
         """Return whether to group first, by the catalog and the statistics; no record is read."""
@@ -99,47 +99,47 @@ def is_connection(data: object) -> bool:
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a table of a database, or None if data is neither a URL nor a connection."""
-    is_table = asked.table is not None and is_connection(data)
-    return table_of(data, asked) if is_table or postgresql_url.is_url(data) else None
+    is_table = query.table is not None and is_connection(data)
+    return table_of(data, query) if is_table or postgresql_url.is_url(data) else None
 
 
-def table_of(database: Any, asked: Asked) -> Table:
+def table_of(database: Any, query: CountQuery) -> Table:
     """Look up a table or view, by the catalog alone.
 
     Once its count is planned, the new connection of a URL holds a lock on it until it is counted,
     so that its schema cannot change.
     """
-    parts = sql.table_parts(asked.table)
-    asked.require_column("table")
-    session = Session.of(database, is_repeatable=len(asked.batches) > 1)
+    parts = sql.table_parts(query.table)
+    query.require_column("table")
+    session = Session.of(database, is_repeatable=len(query.batches) > 1)
     name, types = _within(session, lambda cursor: _looked_up(cursor, session, parts))
 
-    def plan(places: Sequence[int], asked: Asked) -> Scan:
+    def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [types[place] for place in places]
-        return _within(session, lambda cursor: _planned(cursor, session, name, chosen, asked))
+        return _within(session, lambda cursor: _planned(cursor, session, name, chosen, query))
 
     return Table(columns=tuple(column for column, _ in types), plan=plan, close=session.close)
 
 
 def _planned(
-    cursor: Any, session: Session, name: str, types: Sequence[tuple[Column, str]], asked: Asked
+    cursor: Any, session: Session, name: str, types: Sequence[tuple[Column, str]], query: CountQuery
 ) -> Scan:
     """Let the database plan the count of these columns; no record is read."""
     if not session.is_ours:  # each of its cursors has a transaction of its own
         session.pin(cursor)
-    codec = session.codec(cursor) if asked.open_axis is not None else ""
-    if len(asked.batches) > 1:
+    codec = session.codec(cursor) if query.open_axis is not None else ""
+    if len(query.batches) > 1:
         session.refuse_changes(cursor)
-    queries = [_query(name, types, asked, batch) for batch in asked.batches]
-    groups, letters = _groups(name, types, asked), _letters(asked)
+    queries = [_query(name, types, query, batch) for batch in query.batches]
+    groups, letters = _groups(name, types, query), _letters(query)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
     # It is planned and started, which checks rights and takes locks, but reads nothing.
     # All characters of the letters in one text show whether the database has them.
     characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-    for query in queries:
-        cursor.execute(f"{query} LIMIT 0", characters)
+    for statement in queries:
+        cursor.execute(f"{statement} LIMIT 0", characters)
 
     def read() -> tuple[Tally | Counts, ...]:
         # All statements see one state of the table: a single one always does, several run in a
@@ -148,15 +148,15 @@ def _planned(
 
         def count(batch: Batch) -> tuple[Tally | Counts, ...]:
             rows = _rows(reading, session.connection, next(left), groups, letters)
-            if asked.open_axis is not None:
+            if query.open_axis is not None:
                 rows = [(_text(stored, codec), number) for stored, number in rows]
-            return tables_of(rows, batch.asked)
+            return tables_of(rows, batch.query)
 
         with session.cursor() as reading:
             session.pin(reading)
-            return asked.in_batches(count)
+            return query.in_batches(count)
 
-    return Scan(engine="postgresql", _asked=asked, _read=read)
+    return Scan(engine="postgresql", _query=query, _read=read)
 
 
 def _within(session: Session, look: Callable[[Any], Found]) -> Found:
@@ -204,20 +204,20 @@ def _text(stored: Any, codec: str) -> str | None:
 def _rows(
     cursor: Any,
     connection: Any,
-    query: str,
+    statement: str,
     groups: EqualCells | None,
     letters: dict[str, list[str]],
 ) -> list[Any]:
     """Return the rows of the count, by groups if they are few and there is room for them."""
 
-    def read(query: str) -> list[Any]:
-        cursor.execute(query, letters)
+    def read(statement: str) -> list[Any]:
+        cursor.execute(statement, letters)
         return list(cursor.fetchall())
 
     rows = None
     if groups is not None and groups.are_few(cursor):
-        rows = _with_room(connection, lambda: read(groups.query))
-    return read(query) if rows is None else rows
+        rows = _with_room(connection, lambda: read(groups.statement))
+    return read(statement) if rows is None else rows
 
 
 def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
@@ -259,28 +259,28 @@ def _cells(types: Sequence[tuple[Column, str]]) -> list[str]:
     return [CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) for column, base in types]
 
 
-def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> EqualCells | None:
+def _groups(name: str, types: Sequence[tuple[Column, str]], query: CountQuery) -> EqualCells | None:
     """Return the groups of equal cells, or None if some may be too long.
 
     Equal cells are the same letter. Text longer than every letter becomes null: both are
     outside.
     """
-    is_one = len(asked.alphabets) == 1 and asked.person is None and asked.open_axis is None
+    is_one = len(query.alphabets) == 1 and query.person is None and query.open_axis is None
     # A numeric has up to 10^5 digits, which may take next to nothing in the table.
     kinds = [KINDS[base] for _, base in types]
     if not is_one or sql.DECIMAL in kinds:
         return None
-    shortened = zip(_cells(types), kinds, asked.axes, strict=True)
+    shortened = zip(_cells(types), kinds, query.axes, strict=True)
     cells = ", ".join(f"{_short(*cell)} AS c{i}" for i, cell in enumerate(shortened))
     keys = ", ".join(f"c{i}" for i in range(len(types)))
     relation = (
         f"(SELECT {keys}, count(*) AS records FROM"  # noqa: S608
         f" (SELECT {cells} FROM {name}) AS cells GROUP BY {keys})"
     )
-    query = sql.counting_query(
-        _with_percents(relation), kinds=kinds, asked=asked, dialect=POSTGRESQL
+    statement = sql.counting_query(
+        _with_percents(relation), kinds=kinds, query=query, dialect=POSTGRESQL
     )
-    return EqualCells(name=name, relation=relation, query=query)
+    return EqualCells(name=name, relation=relation, statement=statement)
 
 
 def _short(cell: str, kind: str, axis: Axis) -> str:
@@ -302,20 +302,20 @@ def _with_room(connection: Any, read: Callable[[], Found]) -> Found | None:
     return None
 
 
-def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
-    query = people.windowed_query(
+def _query(name: str, types: Sequence[tuple[Column, str]], query: CountQuery, batch: Batch) -> str:
+    statement = people.windowed_query(
         list(map(_with_percents, _cells(types))),
         _with_percents(name),
         kinds=[KINDS[base] for _, base in types],
-        asked=asked,
+        query=query,
         batch=batch,
         dialect=POSTGRESQL,
     )
-    if asked.open_axis is not None:
+    if query.open_axis is not None:
         # As the stored bytes, because some cannot be sent as text.
         stored = "convert_to(letter, getdatabaseencoding())"
-        query = f"SELECT {stored}, number FROM ({query}) AS found (letter, number)"  # noqa: S608
-    return query
+        statement = f"SELECT {stored}, number FROM ({statement}) AS found (letter, number)"  # noqa: S608
+    return statement
 
 
 def _with_percents(named: str) -> str:
@@ -323,8 +323,8 @@ def _with_percents(named: str) -> str:
     return named.replace("%", "%%")
 
 
-def _letters(asked: Asked) -> dict[str, list[str]]:
+def _letters(query: CountQuery) -> dict[str, list[str]]:
     return {
         f"letters{place}": [letter for letter in listed if sql.is_storable(letter)]
-        for place, listed in asked.letters.items()
+        for place, listed in query.letters.items()
     }

@@ -22,7 +22,7 @@ from xml.etree.ElementTree import Element
 from dproo.core.checks import refusal
 from dproo.counting.boundary import required
 from dproo.counting.fit import Column, one_of_them
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
 EMPTY: Final = object()

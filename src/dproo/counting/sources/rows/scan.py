@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.counting.asked import Asked
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import LIST_THEM, Column, require_columns
 from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE, Layout
+from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.counting.sources.rows import excel
@@ -39,55 +39,55 @@ def is_row_file(data: object, layout: Layout) -> bool:
     return compression is None and FORMATS.get(suffix) in ROWS
 
 
-def open_table(data: Any, asked: Asked) -> Table | None:
+def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return such files as a table, or None if data is not one.
 
     The table is the sheet of an Excel file, optional if there is only one, or the table of an
     SQLite file.
     """
-    layout = asked.layout
-    if asked.engine is not None or not is_row_file(data, layout):
+    layout = query.layout
+    if query.engine is not None or not is_row_file(data, layout):
         return None
-    asked.require_column("file", remedy=LIST_THEM)
+    query.require_column("file", remedy=LIST_THEM)
     opened = find_files(data)
-    refuse_own_letters(opened, (), asked.axes)
+    refuse_own_letters(opened, (), query.axes)
     layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
     if not layout.has_header:
         raise ValueError(
             "has_header=False must be used with a CSV file: other files have a header."
         )
-    files = [_opened(file, asked) for file in opened]
+    files = [_opened(file, query) for file in opened]
     columns = files[0].columns
     if any(file.columns != columns for file in files):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     header = [column.name for column in columns]
-    refuse_own_letters(opened, header, asked.axes)
-    require_columns(asked.read, among=header, is_file=True)
+    refuse_own_letters(opened, header, query.axes)
+    require_columns(query.read, among=header, is_file=True)
 
-    def plan(places: Sequence[int], asked: Asked) -> Scan:
+    def plan(places: Sequence[int], query: CountQuery) -> Scan:
         return Scan(
             engine="files",
-            _asked=asked,
-            _read=lambda: count_rows((row for file in files for row in file.rows(places)), asked),
+            _query=query,
+            _read=lambda: count_rows((row for file in files for row in file.rows(places)), query),
         )
 
     return Table(columns=columns, plan=plan)
 
 
-def _numeric(asked: Asked) -> set[str]:
+def _numeric(query: CountQuery) -> set[str]:
     """Return the columns to read as numbers, whatever labels these have: their letters are some."""
-    numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in asked.axes)
-    named = {name for name, is_number in zip(asked.columns, numbers, strict=True) if is_number}
-    return named if asked.person is None else {*named, asked.person}
+    numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in query.axes)
+    named = {name for name, is_number in zip(query.columns, numbers, strict=True) if is_number}
+    return named if query.person is None else {*named, query.person}
 
 
 def _is_sheet(file: Opened | Incoming, layout: Layout) -> bool:
     return FORMATS.get(layout.ending_of(file.path)[0]) == EXCEL
 
 
-def _opened(file: Opened | Incoming, asked: Asked) -> RowFile:
+def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
     """Read the columns of a file, but no rows."""
-    table, layout, numeric = asked.table, asked.layout, _numeric(asked)
+    table, layout, numeric = query.table, query.layout, _numeric(query)
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)

@@ -16,7 +16,7 @@ from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column, one_of_them
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 
 Result = TypeVar("Result")
 
@@ -93,9 +93,11 @@ def columns_of(
         names = [sql.quoted(name) if "." in name else name for (name,) in tables]
         raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
     *schema, name = sql.table_parts(table)
-    query = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
+    statement = (
+        "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
+    )
     of_table = (name, *(schema or ["main"]))
-    found, remedy = _tried(lambda: connection.execute(query, of_table).fetchall())
+    found, remedy = _tried(lambda: connection.execute(statement, of_table).fetchall())
     if not found:
         what = "be readable" if remedy else "be a table or view of the database"
         raise ValueError(refusal("table", what, table) + remedy)
@@ -106,9 +108,9 @@ def rows_of(
     connection: sqlite3.Connection, table: str | tuple[str, ...] | None, names: Sequence[str]
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of these columns, row by row."""
-    query = f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
+    statement = f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
     with closing(connection.cursor()) as cursor:
-        yield from fetched(cursor.execute(query))
+        yield from fetched(cursor.execute(statement))
 
 
 def cell(name: str) -> str:

@@ -22,7 +22,7 @@ from dproo.core.checks import refusal
 from dproo.counting.boundary import load
 from dproo.counting.fit import LABELS, Column
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import query as sql
+from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
 _START = re.compile(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from dproo.core.checks import refusal
-from dproo.counting.asked import Asked
+from dproo.counting.query import CountQuery
 from dproo.counting.sql import sets
 from dproo.counting.sql.reading import Reader
 from dproo.schema import reading
@@ -184,12 +184,12 @@ def counting_query(
     relation: str,
     *,
     kinds: Sequence[str],
-    asked: Asked,
+    query: CountQuery,
     dialect: Dialect,
     is_grouped: bool = False,
     is_part: bool = False,
 ) -> str:
-    """Return the query that counts a relation by all alphabets, reading it once.
+    """Return the statement that counts a relation by all alphabets, reading it once.
 
     Its rows are the marks of :mod:`dproo.counting.sql.sets` if there are several alphabets, a key
     per column and a number of records. A key is a cell of the same letter as all cells that it
@@ -199,48 +199,48 @@ def counting_query(
         relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
             records have them.
         kinds: the kind of each column.
-        asked: the alphabets.
+        query: the alphabets.
         dialect: the engine's dialect.
         is_grouped: whether equal cells are grouped before they are mapped to letters; each row
             of the relation is then one record.
         is_part: whether there are other parts of the data, so that rare letters matter.
     """
     marks: list[str] = []
-    if is_grouped and asked.open_axis is None:
-        columns = [f"c{i}" for i in range(len(asked.axes))]
+    if is_grouped and query.open_axis is None:
+        columns = [f"c{i}" for i in range(len(query.axes))]
         shown, groups = columns, ", ".join(columns)
-        if len(asked.alphabets) > 1:
+        if len(query.alphabets) > 1:
             marked = sets.marks(columns)
             marks = [f"m{i}" for i in range(len(marked))]
             named = (f"{mark} AS {name}" for mark, name in zip(marked, marks, strict=True))
-            shown, groups = [*named, *columns], sets.clause(columns, asked.sets)
+            shown, groups = [*named, *columns], sets.clause(columns, query.sets)
         relation = (
             f"(SELECT {', '.join(shown)}, count(*) AS records"  # noqa: S608
             f" FROM {relation} AS cells GROUP BY {groups})"
         )
     carried = [*marks, "records"]
-    found = keyed(relation, carried, kinds=kinds, axes=asked.axes, dialect=dialect)
-    return counted(found, asked, marks=marks, is_part=is_part)
+    found = keyed(relation, carried, kinds=kinds, axes=query.axes, dialect=dialect)
+    return counted(found, query, marks=marks, is_part=is_part)
 
 
 def counted(
-    relation: str, asked: Asked, *, marks: Sequence[str] = (), is_part: bool = False
+    relation: str, query: CountQuery, *, marks: Sequence[str] = (), is_part: bool = False
 ) -> str:
-    """Return the query that counts a relation of :func:`keyed`.
+    """Return the statement that counts a relation of :func:`keyed`.
 
     If it is already grouped by sets, it has marks of its own.
     """
-    if asked.open_axis is not None:
-        minimum = 1 if is_part else asked.open_axis.minimum
+    if query.open_axis is not None:
+        minimum = 1 if is_part else query.open_axis.minimum
         return counted_open(relation, minimum=minimum)
-    names = [f"k{i}" for i in range(len(asked.axes))]
-    if len(asked.alphabets) > 1:
-        groups = ", ".join([*marks, *names]) if marks else sets.clause(names, asked.sets)
+    names = [f"k{i}" for i in range(len(query.axes))]
+    if len(query.alphabets) > 1:
+        groups = ", ".join([*marks, *names]) if marks else sets.clause(names, query.sets)
         selected = ", ".join([*(marks or sets.marks(names)), *names])
     elif len(names) == 1:  # cells outside are already null
         groups = selected = "k0"
     else:
-        closed = [f"k{i} IS NOT NULL" for i, axis in enumerate(asked.axes) if not axis.is_open]
+        closed = [f"k{i} IS NOT NULL" for i, axis in enumerate(query.axes) if not axis.is_open]
         is_inside = " AND ".join(closed) or "TRUE"
         inside = (f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in range(len(names)))
         relation = f"(SELECT {', '.join(inside)}, records FROM {relation}) AS grouped"  # noqa: S608
@@ -249,7 +249,7 @@ def counted(
 
 
 def counted_open(relation: str, *, minimum: int) -> str:
-    """Return the query for a relation of open letters ``k0``; its rows are a letter and a number.
+    """Return the statement for open letters ``k0``; its rows are a letter and a number.
 
     A text with fewer records than the minimum has no row of its own: all such share one.
     """

@@ -30,7 +30,7 @@ Found = TypeVar("Found")
 
 
 class Where(TypedDict, total=False):
-    """Where the records are, and whose: attributes of :class:`Asked`."""
+    """Where the records are, and whose: attributes of :class:`CountQuery`."""
 
     table: str | tuple[str, ...] | None
     engine: str | None
@@ -49,7 +49,7 @@ def check_engine(engine: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class CountQuery:
     """What to count, and where it is in the data.
 
     Attributes:
@@ -213,9 +213,9 @@ class Batch:
     Attributes:
         alphabets: their places among all alphabets.
         columns: the places of their columns among all columns.
-        asked: the count restricted to these alphabets and columns.
+        query: the count restricted to these alphabets and columns.
     """
 
     alphabets: tuple[int, ...]
     columns: tuple[int, ...]
-    asked: Asked
+    query: CountQuery
