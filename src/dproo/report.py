@@ -99,8 +99,6 @@ def verdict(error: BaseException) -> tuple[int, str]:
     """
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
-    if isinstance(error, KeyboardInterrupt):
-        return USAGE, "stopped; nothing was charged."
     if isinstance(error, BudgetRefused | RuleRefused):
         return REFUSED, f"{error} Nothing was read or charged."
     if isinstance(error, ReleaseError | ChargedError):
@@ -110,7 +108,16 @@ def verdict(error: BaseException) -> tuple[int, str]:
         error = ValueError(f"{name} cannot be loaded; install it again. Nothing was read.")
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, as_options(str(error))
+    if _is_interrupted(error):
+        return USAGE, "stopped; nothing was charged."
     return BUG, _fault(error)
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Return whether it is an interrupt, or became another error in whatever that struck."""
+    from dproo.counting.boundary import interrupt_in  # noqa: PLC0415 - loaded only after an error
+
+    return interrupt_in(error) is KeyboardInterrupt
 
 
 def _fault(error: BaseException) -> str:

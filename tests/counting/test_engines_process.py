@@ -227,6 +227,45 @@ def test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same() -> None:
     assert ends == [True]
 
 
+BLAST = """
+import random, signal, sys, threading
+from dproo.counting.boundary import apart
+
+left = 0
+
+def strike(number, frame):
+    global left
+    if left:
+        left -= 1
+        raise KeyboardInterrupt
+
+def attempt():
+    global left
+    left = 2
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 2e-3), random.uniform(1e-5, 5e-5))
+    apart(lambda: stopped.wait(60), stop=stopped.set)
+
+signal.signal(signal.SIGALRM, strike)
+for _ in range(int(sys.argv[1])):
+    stopped = threading.Event()
+    try:
+        attempt()
+    except KeyboardInterrupt:
+        pass
+    left = 0
+    signal.setitimer(signal.ITIMER_REAL, 0)
+print("all ended")
+"""
+
+
+def test_interrupts_that_follow_each_other_at_once_stay_interrupts() -> None:
+    """A supervisor sends SIGTERM and SIGHUP: the second one strikes where the first is heeded."""
+    rounds = str(2000 if SOAK else 200)
+    command = [sys.executable, "-c", BLAST, rounds]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert run.stdout == "all ended\n", run.stderr[-2000:]
+
+
 def test_more_files_than_may_be_open_are_refused(tmp_path: Path) -> None:
     for i in range(80):
         (tmp_path / f"{i}.csv").write_text("a\nx\n")

@@ -8,9 +8,11 @@ all of it was. After that the process ends at once, with exit code 0.
 Only what is needed to install the handlers is imported here.
 """
 
+import math
 import os
 import signal
 import sys
+import time
 from types import FrameType
 
 STARTING, WORKING, PRINTING, PRINTED = range(4)
@@ -18,6 +20,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 _NOTHING_CHARGED = b"Error: stopped; nothing was charged.\n"
 _USAGE = 2
 _SOON = 0.002
+_TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
 
 
 class _State:
@@ -26,6 +29,7 @@ class _State:
     is_installed = False
     stage = STARTING
     is_stopped = False
+    interrupted_at = -math.inf
 
 
 def install() -> None:
@@ -75,6 +79,10 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _State.stage == PRINTED:
         os._exit(0)
     if _State.stage == WORKING:
+        now = time.monotonic()
+        if now - _State.interrupted_at < _TOGETHER:
+            return
+        _State.interrupted_at = now
         raise KeyboardInterrupt
     _State.is_stopped = True
 
@@ -83,5 +91,6 @@ def _unraisable(unraisable: object) -> None:
     """Say nothing, since a traceback could quote data; repeat an interrupt that was lost."""
     is_lost = issubclass(getattr(unraisable, "exc_type", None) or Exception, KeyboardInterrupt)
     if is_lost and hasattr(signal, "setitimer"):
+        _State.interrupted_at = -math.inf
         signal.signal(signal.SIGALRM, _on_signal)
         signal.setitimer(signal.ITIMER_REAL, _SOON)

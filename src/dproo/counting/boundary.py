@@ -15,11 +15,12 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import wraps
 from importlib import import_module
+from math import inf
 from mmap import mmap
-from threading import Event, Thread, current_thread, main_thread
+from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from dproo.errors import LedgerError, ReleaseError, UnpreparedError
 
@@ -147,41 +148,67 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
     """
     if current_thread() is not main_thread():
         return action()
-    outcome: list[tuple[Any, BaseException | None]] = []
-    is_over = Event()
-    context = copy_context()
-
-    def work() -> None:
-        try:
-            outcome.append((context.run(action), None))
-        except BaseException as error:  # noqa: BLE001 - raised below, in the waiting thread
-            outcome.append((None, error))
-        finally:
-            is_over.set()
-
-    thread = Thread(target=work, name="dproo-engine", daemon=True)
+    errand = _Errand(action)
+    interrupt = None
     try:
-        thread.start()
-        while not is_over.wait(_AGAIN):
-            pass  # a signal that strikes just before a wait does not end it
-    except BaseException:
-        if thread.ident is not None:
-            _wait_for(is_over, stop)
-        raise
-    ((result, error),) = outcome
-    if error is not None:
-        raise error
-    return result  # type: ignore[no-any-return]
+        Thread(target=errand.run, name="dproo-engine", daemon=True).start()
+        errand.wait()
+    except BaseException as error:
+        errand.give_up(stop)
+        interrupt = interrupt_in(error)
+        if interrupt is None or isinstance(error, interrupt):
+            raise
+    if interrupt is not None:  # it became another error in whatever was waiting
+        raise interrupt
+    return errand.result
 
 
-def _wait_for(is_over: Event, stop: Callable[[], object] | None) -> None:
-    if stop is None:
-        is_over.wait()
-        return
-    until = monotonic() + _PATIENCE
-    while not is_over.is_set() and monotonic() < until:
-        attempt(stop)
-        is_over.wait(_AGAIN)
+class _Errand(Generic[Result]):
+    """An action of another thread, for which a thread waits that signals interrupt.
+
+    It waits for a bare lock: an ``Event`` has one of its own, which a second interrupt may leave
+    held, or turn into an error.
+    """
+
+    def __init__(self, action: Callable[[], Result]) -> None:
+        self._action, self._context = action, copy_context()
+        self._outcome: list[tuple[Any, BaseException | None]] = []
+        self._claims: list[str] = []  # the first one decides whether the action runs
+        self._running = Lock()
+        self._running.acquire()
+
+    def run(self) -> None:
+        """Run the action, unless it was given up before."""
+        self._claims.append("run")
+        try:
+            if self._claims[0] == "run":
+                self._outcome.append((self._context.run(self._action), None))
+        except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
+            self._outcome.append((None, error))
+        finally:
+            self._running.release()
+
+    def wait(self) -> None:
+        """Wait for its end; a signal that strikes just before a wait does not end that wait."""
+        while not self._running.acquire(timeout=_AGAIN):
+            pass
+
+    def give_up(self, stop: Callable[[], object] | None) -> None:
+        """Keep the action from running; if it runs, stop it, and wait for its end."""
+        self._claims.append("give up")
+        until = inf if stop is None else monotonic() + _PATIENCE
+        while self._claims[0] == "run" and not self._outcome and monotonic() < until:
+            if stop is not None:
+                attempt(stop)
+            self._running.acquire(timeout=_AGAIN)
+
+    @property
+    def result(self) -> Result:
+        """What the action returned; what it raised is raised."""
+        ((result, error),) = self._outcome
+        if error is not None:
+            raise error
+        return cast("Result", result)
 
 
 # Libraries
