@@ -125,8 +125,8 @@ class Receipt:
             "ledger": None if self.ledger is None else self.ledger.as_dict(),
             "software": self.software,
         }
-        told = {"n": self.n, "worst_alpha": self.worst_alpha}
-        return stated | {name: value for name, value in told.items() if value is not None}
+        optional = {"n": self.n, "worst_alpha": self.worst_alpha}
+        return stated | {name: value for name, value in optional.items() if value is not None}
 
     @property
     def epsilon_decimal(self) -> str:

@@ -25,7 +25,7 @@ from starlette.responses import Response
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
 from dproo.core.numbers import percent
-from dproo.core.progress import tell
+from dproo.core.progress import follow
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
 from dproo.report import Verdict
@@ -577,7 +577,7 @@ class Slow:
 
     def release(self, told):
         begun = told.getvalue()
-        tell(lambda: Fraction(1, 4))
+        follow(lambda: Fraction(1, 4))
         while told.getvalue() == begun:
             pass
         raise ValueError("enough was read.")

@@ -125,7 +125,7 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         return _run(arguments)
     except click.ClickException as error:
-        with suppress(OSError):  # the code tells as much
+        with suppress(OSError):  # the exit code says it, too
             _complain(error, given)
         return _USAGE
     except BaseException as error:

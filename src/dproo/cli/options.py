@@ -309,21 +309,21 @@ def release(
         groups: the groups to release for.
         is_probe: whether the text itself says which share is other.
     """
-    is_told = not (options["as_json"] or options["quiet"])
-    told: list[str] = []
-    if is_told:
-        told = _told_before(parse_epsilon(options["epsilon"]), protection_of(options), groups)
+    is_shown = not (options["as_json"] or options["quiet"])
+    warned: list[str] = []
+    if is_shown:
+        warned = _warned_before(parse_epsilon(options["epsilon"]), protection_of(options), groups)
     with opened(data, options) as dataset:
         with waiting(what):
             receipt, text = made(dataset)
         text = json_object(receipt.as_dict()) if options["as_json"] else text
         _print_release(text, receipt, book_of(options["path"]))
-    if is_told:
+    if is_shown:
         found = receipt.details.get("discovery", {})
         shares = {} if is_probe else receipt.details.get("other", found.get("other", {}))
         _tell_other(shares, found.get("left_out", {}))
         print_facts(facts(receipt))
-        warn(set(receipt.warnings) - set(told))
+        warn(set(receipt.warnings) - set(warned))
 
 
 def book_of(path: str | None) -> Address:
@@ -350,14 +350,14 @@ def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
     return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)
 
 
-def _told_before(cost: Fraction, protection: Protection, groups: Groups | None) -> list[str]:
-    """Say on standard error, before the charge, what it will be where that may surprise."""
-    told = []
+def _warned_before(cost: Fraction, protection: Protection, groups: Groups | None) -> list[str]:
+    """Warn on standard error, before the charge, where it may surprise; return the warnings."""
+    warned = []
     if groups is not None and protection.neighbours == REPLACE and not groups.are_public:
         cost *= 2
         why = "a record that is replaced can leave one group and enter another."
-        told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
-    return warn([*told, *epsilon_warnings(cost, whom=protection.whom)])
+        warned = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
+    return warn([*warned, *epsilon_warnings(cost, whom=protection.whom)])
 
 
 def warn(sentences: Iterable[str]) -> list[str]:

@@ -37,7 +37,7 @@ def _offering(*names: str) -> Callable[..., list[str]]:
 
 
 def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the columns of the file that was named before; none if it cannot be told."""
+    """Offer the columns of the file that was named before; none if it cannot be read."""
     # An option that still lacks its value stops the parser before the argument.
     data = context.params.get("data") or next(iter(context.args), "")
     with suppress(Exception):  # a shell shows no errors, and a file may be anything
@@ -142,7 +142,7 @@ def echo(line: object, *, err: bool = False) -> None:
     """Print one line.
 
     A letter, a name or a path in it cannot steer a terminal, nor begin a line of its own: on a
-    terminal, and in all that is said beside the result, such characters are shown as escapes.
+    terminal, and in every message beside the result, such characters are shown as escapes.
     A program that reads the result gets it as it is.
     """
     stream, text = sys.stderr if err else sys.stdout, str(line)

@@ -120,12 +120,12 @@ def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) 
             resource["path"] = path.name
     if layout.encoding is not None:
         resource["encoding"] = layout.encoding
-    said = {
+    known = {
         "delimiter": layout.delimiter,
         "headerRows": [layout.skip_rows + 1] if layout.skip_rows else None,
         "commentChar": layout.comment or None,
     }
-    if dialect := {key: value for key, value in said.items() if value is not None}:
+    if dialect := {key: value for key, value in known.items() if value is not None}:
         resource["dialect"] = resource.get("dialect", {}) | dialect
     return {"name": slug_of(name), **resource}
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 Share = Callable[[], Fraction | None]
 
-_told: ContextVar[list[Share] | None] = ContextVar("told", default=None)
+_followed: ContextVar[list[Share] | None] = ContextVar("followed", default=None)
 
 
 @contextmanager
@@ -18,20 +18,20 @@ def watched() -> Iterator[Share]:
 
     >>> with watched() as share:
     ...     before = share()
-    ...     tell(lambda: Fraction(1, 2))
+    ...     follow(lambda: Fraction(1, 2))
     ...     before, share()
     (None, Fraction(1, 2))
     """
-    told: list[Share] = []
-    token = _told.set(told)
+    followed: list[Share] = []
+    token = _followed.set(followed)
     try:
-        yield lambda: told[-1]() if told else None
+        yield lambda: followed[-1]() if followed else None
     finally:
-        _told.reset(token)
+        _followed.reset(token)
 
 
-def tell(share: Share) -> None:
+def follow(share: Share) -> None:
     """Let whoever waits see what a reader has read."""
-    told = _told.get()
-    if told is not None:
-        told.append(share)
+    followed = _followed.get()
+    if followed is not None:
+        followed.append(share)

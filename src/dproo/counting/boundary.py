@@ -102,7 +102,7 @@ def _unprepared(error: BaseException) -> str:
 def pass_over(error: BaseException) -> None:
     """Ignore what a cell raises, be it a panic, unless it is an interrupt.
 
-    An interrupt that the cell itself raises cannot be told from Ctrl-C, so it ends the count.
+    An interrupt that the cell itself raises looks like Ctrl-C, so it ends the count.
     """
     interrupt = interrupt_in(error, but=_HANDLED.get())
     if interrupt is not None:

@@ -22,7 +22,7 @@ from dproo.schema.axis import LONGEST_OPEN
 from dproo.schema.cell import text_of
 
 _CHUNK = 1 << 16
-_NAMELESS = (str, tuple, list, int, float, type(None))  # most records, and quickly told
+_NAMELESS = (str, tuple, list, int, float, type(None))  # most records, and quickly recognised
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 

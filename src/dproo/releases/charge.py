@@ -63,12 +63,12 @@ class Charge:
         for name, given in self.stated.items():
             if given is None:
                 continue
-            said = plain_text(name, given)
-            is_plain = 0 < len(said) <= LONGEST and said.isprintable() and not said.isspace()
-            if not is_plain or may_hold_secret(said):
+            text = plain_text(name, given)
+            is_plain = 0 < len(text) <= LONGEST and text.isprintable() and not text.isspace()
+            if not is_plain or may_hold_secret(text):
                 condition = f"be printable text of 1 to {LONGEST} characters without a password"
-                raise ValueError(refusal(name, condition, said))
-            object.__setattr__(self, name, said)
+                raise ValueError(refusal(name, condition, text))
+            object.__setattr__(self, name, text)
 
     def opened(self) -> Ledger | None:
         """Return the ledger, opened and checked."""
@@ -96,7 +96,7 @@ def dataset_name(data: str) -> str:
     ledgers and receipts. A database is named by host, port and name only.
 
     Raises:
-        ValueError: it may hold a password, and what it names cannot be told without it.
+        ValueError: it may hold a password, and without it there is no name.
 
     >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
     'postgresql://db.example/clinic'
@@ -144,7 +144,7 @@ def protected(
             columns = _columns(source) if len(origin.header) > 1 else []
             if any(origin.is_data(file, columns) for file in _files(str(source.data))):
                 return True
-        # By their identity alone: whether their first line is a header, nobody has said.
+        # By their identity alone: whether their first line is a header, is not known.
         named = (name for name in datasets() if Path(name).is_absolute())
         return any(origin.is_data(file, ()) for name in named for file in _files(name))
 
@@ -201,8 +201,8 @@ def remedy(dataset: str, ledger: Address) -> str:
     name = _argument(dataset, "NAME")
     options = f"--budget EPSILON{_elsewhere(ledger)}"
     # A name that begins like an option stands after all of them.
-    said = f"{options} -- {name}" if dataset.startswith("-") else f"{name} {options}"
-    return f"Declare a budget first: dproo ledger init {said}."
+    arguments = f"{options} -- {name}" if dataset.startswith("-") else f"{name} {options}"
+    return f"Declare a budget first: dproo ledger init {arguments}."
 
 
 def reprint(receipt: Receipt, ledger: Address | None) -> str:

@@ -47,11 +47,11 @@ class Trial:
 
     def __str__(self) -> str:
         where = f"{self.column}: " if self.column else ""
-        told = [f"{where}{self.cell!r} counts as {self.letter}"]
-        told += [f"with {how} as {letter}" for letter, how in self.others]
+        parts = [f"{where}{self.cell!r} counts as {self.letter}"]
+        parts += [f"with {how} as {letter}" for letter, how in self.others]
         if self.near is not None and not self.others:
-            told.append(f"the nearest value is {self.near!r}")
-        return f"{'; '.join(told)}."
+            parts.append(f"the nearest value is {self.near!r}")
+        return f"{'; '.join(parts)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +181,14 @@ def _try(
         known = {str(letter).lower(): letter for letter in axis.letters}
         found = difflib.get_close_matches(text.strip().lower(), known, n=1)
         near = known[found[0]] if found else None
-    told = tuple(others.items())
-    return Trial(column=name, cell=text, letter=outside, is_outside=True, others=told, near=near)
+    return Trial(
+        column=name,
+        cell=text,
+        letter=outside,
+        is_outside=True,
+        others=tuple(others.items()),
+        near=near,
+    )
 
 
 def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Reading]]:

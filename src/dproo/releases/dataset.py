@@ -87,7 +87,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     """
     if unknown := sorted(reading.keys() - Layout.__dataclass_fields__.keys()):
         raise TypeError(f"dproo.open has no argument {unknown[0]!r}.")
-    said = Layout(**reading)
+    parts = Layout(**reading)
     if not isinstance(layout, Layout | None):
         raise TypeError(refusal("layout", "be a dproo.Layout", layout))
     if isinstance(neighbours, Protection):
@@ -97,7 +97,10 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     else:
         protection = Protection(neighbours=neighbours, person=person)
     source = Source(
-        data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
+        data=data,
+        table=table,
+        engine=engine,
+        layout=parts if layout is None else parts.over(layout),
     )
     if isinstance(ledger, Charge):
         if dataset is not None:

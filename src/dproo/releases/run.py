@@ -78,9 +78,9 @@ class Release:
 
     def _repr_html_(self) -> str:
         names = (*STATED, "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
-        told = [(name.partition("_")[0], getattr(self.receipt, name)) for name in names]
+        named = [(name.partition("_")[0], getattr(self.receipt, name)) for name in names]
         warned = [("warning", warning) for warning in self.receipt.warnings]
-        rows = [(name, text) for name, text in told if text is not None]
+        rows = [(name, text) for name, text in named if text is not None]
         return html_table(f"Release of {self._what}", [*rows, *warned, ("budget", self._charged)])
 
     @property

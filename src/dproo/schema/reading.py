@@ -250,7 +250,7 @@ class Reading:
         units = "".join(sorted({part[0] for part in parts}))
         needed = {DATE: ("DMY",), MONTH: ("DMY", "MY"), YEAR: ("DMY", "MY", "Y")}
         is_whole = len(units) == len(parts) and units in needed.get(self.kind, ())
-        is_iso = re.fullmatch("YYYY-D+-M+", form)  # it could not be told from YYYY-MM-DD
+        is_iso = re.fullmatch("YYYY-D+-M+", form)  # it would look like YYYY-MM-DD
         return parts if is_whole and not is_iso and ("YY" in parts) == bool(pivot) else ()
 
     @cached_property
@@ -281,15 +281,15 @@ class Reading:
 
     @property
     def spelled(self) -> str:
-        """How the reading is asked for in Python.
+        """How the reading is written in Python.
 
         >>> Reading(kind="number", thousands=",").spelled
         ".read_as('number', thousands=',')"
         """
         signs = {"decimal": (self.decimal, "."), "thousands": (self.thousands, "")}
         signs["format"] = (self.format, ISO)
-        said = [f", {name}={sign!r}" for name, (sign, usual) in signs.items() if sign != usual]
-        return f".read_as({self.kind!r}{''.join(said)})"
+        options = [f", {name}={sign!r}" for name, (sign, usual) in signs.items() if sign != usual]
+        return f".read_as({self.kind!r}{''.join(options)})"
 
     @cached_property
     def number_shape(self) -> str:

@@ -192,7 +192,7 @@ def _decimals(cells: Any) -> Any:
 def _days(cells: Any, per_day: int) -> Any:
     """Return the days of numbers since 1970, one day for all that are beyond the calendar.
 
-    It is beyond it too, so that it is told from a missing one.
+    That day is beyond the calendar, too, so that it differs from a missing one.
     """
     if per_day > 1:
         days = pc.divide(cells, per_day)  # towards zero

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
-from dproo.core.progress import tell
+from dproo.core.progress import follow
 from dproo.counting.boundary import apart, load
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, PARQUET, TEXT, UTF_8
 from dproo.counting.query import Batch, CountQuery
@@ -101,9 +101,9 @@ def _planned(found: Files, query: CountQuery) -> Scan:
 
 def _notes(files: Files, query: CountQuery) -> Iterator[str]:
     """Yield what was taken from the header line, or from the lack of one."""
-    said = query.layout.delimiter
+    chosen = query.layout.delimiter
     delimiters = {file.header.delimiter for file in files.texts if file.header is not None}
-    if said is None and delimiters and not delimiters & {*DELIMITERS.values()}:
+    if chosen is None and delimiters and not delimiters & {*DELIMITERS.values()}:
         yield f"Cells are separated by {delimiters.pop()!r}, as the names in the header line are."
     if files.format == CSV and not query.layout.has_header and query.layout.names:
         yield (
@@ -199,7 +199,7 @@ def count_files(files: Files, query: CountQuery) -> tuple[Tally | Counts, ...]:
     With people, records are selected once and then counted batch by batch; without them, the
     files are read for each batch.
     """
-    tell(files.reading(query.passes))
+    follow(files.reading(query.passes))
     if query.passes == 1:
         return _count(files, query)
     before = _state(files)

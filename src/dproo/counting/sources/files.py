@@ -64,7 +64,7 @@ COLUMNS_MAX = 10_000
 """Columns of a file without a header have numbers below this."""
 
 _MOST_READ = Fraction(99, 100)
-"""The largest share of the bytes that is told: what was read last has yet to be counted."""
+"""The largest share of the bytes that is shown: what was read last has yet to be counted."""
 
 _LINE_BREAK = b"\r\n"
 """The break of a first line after which the reader accepts both LF and CR LF."""

@@ -112,7 +112,7 @@ class Header:
         except Exception:  # noqa: BLE001 - of a library that unpacks, in its own words
             raise HeaderError(NO_HEADER) from None
         mark, unit, encoding = _mark(start, encoding)
-        at, end, line_break, said = _located(start, len(mark), unit, skip, comment)
+        at, end, line_break, named_separator = _located(start, len(mark), unit, skip, comment)
         length = end + len(line_break) * unit
         if (skip or comment) and at == end:
             raise HeaderError(SKIPPED)
@@ -120,7 +120,7 @@ class Header:
             raise HeaderError(NO_HEADER)
         try:
             text = start[at:end].decode(encoding)
-            delimiter = delimiter or said or _separator(text, quote, default)
+            delimiter = delimiter or named_separator or _separator(text, quote, default)
             (names,) = csv.reader([text], delimiter=delimiter, quotechar=quote, strict=True)
         except HeaderError:
             raise
@@ -169,7 +169,7 @@ def _start(blocks: Iterable[bytes], *, is_wide: bool, skip: int, comment: str) -
             break
         if not is_wide:
             _, end, line_break, _ = _located(bytes(held), 0, 1, skip, comment)
-            # What is behind CR tells whether it is CR LF.
+            # Whether it is CR LF shows in the byte behind CR.
             if line_break and held[end:].strip(b"\r"):
                 break
     return bytes(held[: LENGTH_MAX + 1])
@@ -178,11 +178,11 @@ def _start(blocks: Iterable[bytes], *, is_wide: bool, skip: int, comment: str) -
 def _located(
     start: bytes, begin: int, unit: int, skip: int, comment: str
 ) -> tuple[int, int, bytes, str]:
-    """Return where the header line begins and ends, what ends it, and the separator that is said.
+    """Return where the header line begins and ends, what ends it, and what ``sep=`` names.
 
     Lines are counted by the line breaks of the bytes.
     """
-    said = ""
+    named_separator = ""
     left = skip
     while True:
         end, line_break = _first_break(start, begin, unit)
@@ -191,8 +191,8 @@ def _located(
         named = _NAMED_SEPARATOR.fullmatch(line)
         is_before = left > 0 or named or (comment and line.startswith(comment))
         if not is_before or not line_break:
-            return end if is_before else begin, end, line_break, said
-        said = named[1] if named and not left else said
+            return end if is_before else begin, end, line_break, named_separator
+        named_separator = named[1] if named and not left else named_separator
         left = max(left - 1, 0)
         begin = end + len(line_break) * unit
 
