@@ -17,6 +17,7 @@ from dproo import Alphabet, counting
 from dproo.counting import query as counted
 from dproo.counting.prepare import open_scan
 from dproo.counting.query import CountQuery
+from dproo.counting.sql import duckdb
 
 WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
@@ -53,6 +54,40 @@ def test_a_batch_has_no_more_cells_than_it_may_unless_one_set_has() -> None:
     pairs = [Alphabet.of({a: letters, b: letters}) for a, b in combinations("abcd", 2)]
     batches = CountQuery(alphabets=tuple(pairs), columns=tuple("abcd")).batches
     assert [len(batch.alphabets) for batch in batches] == [1] * 6
+
+
+@pytest.mark.parametrize("kind", ["parquet", "frame"])
+def test_every_thread_of_a_large_machine_has_room_for_its_tables(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each thread of DuckDB has tables of its own: 64 of them would take 19 GB here."""
+    monkeypatch.setattr(duckdb.os, "cpu_count", lambda: 64)
+    monkeypatch.setitem(duckdb._CONFIG, "threads", 64)
+    seen = []
+    start = duckdb.Engine.start
+
+    def started(self: Any, *names: Any, **options: Any) -> Any:
+        running = start(self, *names, **options)
+        ((threads,),) = running.execute("SELECT current_setting('threads')").fetchall()
+        seen.append(threads)
+        return running
+
+    monkeypatch.setattr(duckdb.Engine, "start", started)
+    letters = [str(i) for i in range(200)]
+    names = NAMES[:9]
+    pairs = [Alphabet.of({a: letters, b: letters}) for a, b in combinations(names, 2)]
+    frame = pa.table({name: ["1", "2", "x"] for name in names})
+    pq.write_table(frame, tmp_path / "x.parquet")
+    data = frame if kind == "frame" else str(tmp_path / "x.parquet")
+    query = CountQuery(alphabets=tuple(pairs), columns=tuple(names))
+    with open_scan(data, query) as scan:
+        assert all(counts.n == 3 for counts in scan.count_several())
+    assert 1 <= seen[-1] < 64
+    assert seen[-1] * query.room <= duckdb.TABLES
+    one = CountQuery(alphabets=(Alphabet.of(letters),), columns=("c0",))
+    with open_scan(data, one) as scan:
+        scan.count()
+    assert seen[-1] == 64
 
 
 @pytest.mark.parametrize("person", [None, "who"])

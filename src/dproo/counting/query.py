@@ -25,6 +25,7 @@ CELLS_MAX = 1 << 22
 """The most cells of these sets together, unless a single set has more."""
 
 _BLOCK = 8  # columns; two blocks have 64 pairs between them
+_SET, _CELL = 1 << 21, 256  # bytes of a set, and of one of its cells, in a thread of DuckDB
 
 Found = TypeVar("Found")
 
@@ -183,6 +184,17 @@ class CountQuery:
         if len(parts) == 1:
             return (Batch(tuple(range(len(self.alphabets))), tuple(range(len(self.axes))), self),)
         return tuple(map(self._batch, parts))
+
+    @property
+    def room(self) -> int:
+        """About how many bytes a thread of DuckDB takes to count by several sets at once.
+
+        A single set is 0: a thread holds no more of it than the letters that it has seen.
+        """
+        if len(self.sets) == 1:
+            return 0
+        cells = sum(prod(self.axes[place].size for place in places) for places in self.sets)
+        return len(self.sets) * _SET + min(cells, CELLS_MAX) * _CELL
 
     @property
     def passes(self) -> int:

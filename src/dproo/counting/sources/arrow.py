@@ -285,7 +285,7 @@ def _counted(
         for part in zip(*map(plain, columns, longest), strict=True)
     )
     relation = sql.relation_of(schema.names, _SOURCE)
-    running = engine.start(is_bounded=is_grouped and query.person is None)
+    running = engine.start(is_bounded=is_grouped and query.person is None, room=query.room)
     engine.write_letters(query)
     running.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
     return counted_relation(running, relation, kinds, query, is_grouped=is_grouped)

@@ -269,7 +269,9 @@ def _counted(
     # Counting people cannot be done in bounded memory; groups can be counted otherwise.
     is_bounded = is_grouped and query.person is None
     is_attached = files.format == DUCKDB
-    engine = files.engine.start(files.names, is_attached=is_attached, is_bounded=is_bounded)
+    engine = files.engine.start(
+        files.names, is_attached=is_attached, is_bounded=is_bounded, room=query.room
+    )
     files.engine.write_letters(query)
     pipe = files.pipe if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]

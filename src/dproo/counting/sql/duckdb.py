@@ -5,6 +5,7 @@ It lives for one scan, sees only the files it was given, and writes nothing to d
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 MEMORY = "384MB"
 ROOM = 1536
 """Mebibytes of addresses for the engine, its threads and the buffers of its readers."""
+
+TABLES = 1 << 31
+"""Bytes for the tables of a count, of which every thread of the engine has its own."""
 
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -149,7 +153,11 @@ DIALECT = sql.Dialect(
 
 @contextmanager
 def engine_for(
-    names: Sequence[str], *, is_attached: bool = False, is_bounded: bool = True
+    names: Sequence[str],
+    *,
+    is_attached: bool = False,
+    is_bounded: bool = True,
+    threads: int | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Start an engine that can read these files and reach nothing else outside itself.
 
@@ -157,12 +165,15 @@ def engine_for(
         names: their names, without pattern characters, as DuckDB reads every name as a pattern.
         is_attached: whether the only file is a database, to attach as ``source``.
         is_bounded: whether its memory is limited to ``MEMORY``.
+        threads: how many threads it may have; by default one for each core.
     """
     duckdb = load("duckdb", room=ROOM)
     with duckdb.connect(config=_CONFIG) as engine:
         engine.execute("SET enable_progress_bar = false")
         if is_bounded:
             engine.execute(f"SET memory_limit = {literal(MEMORY)}")
+        if threads is not None:
+            engine.execute(f"SET threads = {threads}")
         if is_attached:
             engine.execute(f"ATTACH {literal(names[0])} AS source (READ_ONLY, TYPE duckdb)")
         else:
@@ -182,17 +193,34 @@ class Engine:
     _opened: ExitStack = field(default_factory=ExitStack, repr=False)
     _running: duckdb.DuckDBPyConnection | None = None
     _is_bounded: bool = True
+    _threads: int | None = None
     _query: CountQuery | None = None
 
     def start(
-        self, names: Sequence[str] = (), *, is_attached: bool = False, is_bounded: bool = True
+        self,
+        names: Sequence[str] = (),
+        *,
+        is_attached: bool = False,
+        is_bounded: bool = True,
+        room: int = 0,
     ) -> duckdb.DuckDBPyConnection:
-        """Return the running engine if it has this memory, else a new one for these files."""
-        if self._running is None or self._is_bounded != is_bounded:
+        """Return the running engine if it has this memory, else a new one for these files.
+
+        Args:
+            names: the files.
+            is_attached: as for :func:`engine_for`.
+            is_bounded: as for :func:`engine_for`.
+            room: bytes that the count takes in each thread.
+        """
+        enough = max(1, TABLES // max(1, room))
+        threads = enough if enough < (os.cpu_count() or 1) else None
+        if self._running is None or (self._is_bounded, self._threads) != (is_bounded, threads):
             self.close()
-            engine = engine_for(names, is_attached=is_attached, is_bounded=is_bounded)
+            engine = engine_for(
+                names, is_attached=is_attached, is_bounded=is_bounded, threads=threads
+            )
             self._running = self._opened.enter_context(engine)
-            self._is_bounded = is_bounded
+            self._is_bounded, self._threads = is_bounded, threads
         return self._running
 
     def write_letters(self, query: CountQuery) -> None:
