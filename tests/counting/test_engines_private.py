@@ -179,7 +179,9 @@ def test_a_table_of_ibis_in_memory_is_checked_alike_whatever_is_in_it(cells: lis
     frame = pd.DataFrame({"a": pd.Series(cells, dtype=object)})
     table = ibis.memtable(frame, schema={"a": "int64"})
     for data in (table, table.filter(table.a > 0)):
-        (warning,) = counting.prepare(data, alphabets=[[1]], columns=["a"]).warnings
+        scan = counting.prepare(data, alphabets=[[1]], columns=["a"])
+        scan.rehearse()
+        (warning,) = scan.warnings
         assert "if one of them makes it fail" in warning
 
 

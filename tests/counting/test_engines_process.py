@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import logging
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,14 @@ import pytest
 from support.draws import SOAK
 from support.releasing import sample
 
+import dproo
 from dproo import ReleaseError, counting
 from dproo.counting.boundary import apart
 from dproo.counting.layout import COMPRESSED, FORMATS
+from dproo.counting.source import Source
 from dproo.counting.sources import descriptors
+from dproo.ledger import Ledger
+from dproo.web.folder import Folder
 
 THREADS, RELEASES = 16, 50 if SOAK else 2
 
@@ -151,18 +157,101 @@ def test_a_folder_has_every_file_that_is_parquet_by_its_name(end: str, tmp_path:
     assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [3, 0]
 
 
-@pytest.mark.parametrize("mark", ["_delta_log/00.json", "metadata/v1.metadata.json"])
-@pytest.mark.parametrize("above", ["", "tables"])
-def test_the_folder_of_a_table_with_deleted_records_is_refused(
-    mark: str, above: str, tmp_path: Path
-) -> None:
-    """Its files are read by a log, which says which of them count."""
-    pq.write_table(pa.table({"c": ["a"]}), tmp_path / "part-0.parquet")
-    path = tmp_path / above / mark
-    path.parent.mkdir(parents=True)
+LOGS = (
+    "_delta_log/00000000000000000000.json",
+    ".hoodie/hoodie.properties",
+    "metadata/v1.metadata.json",
+    "metadata/00000-9f3c.gz.metadata.json",
+)
+"""By which a table says which of the files below its folder still count."""
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A folder with a table of two partitions, one of them elsewhere, and with links to them."""
+    table, elsewhere = tmp_path / "lake" / "visits", tmp_path / "elsewhere"
+    for folder in (table / "data" / "y=1", elsewhere):
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"c": ["a"]}), folder / "part-0.parquet")
+    (table / "data" / "y=2").symlink_to(elsewhere)
+    (tmp_path / "linked").symlink_to(table / "data" / "y=1")
+    (tmp_path / "linked.parquet").symlink_to(table / "data" / "y=1" / "part-0.parquet")
+    return tmp_path
+
+
+def put(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    with pytest.raises(ValueError, match="must not be the folder of a table of Delta or Iceberg"):
-        counting.count(tmp_path, alphabet=["a"], column="c")
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        "lake",
+        "lake/visits",
+        "lake/visits/data",
+        "lake/visits/data/y=1",
+        "lake/visits/data/y=2",
+        "lake/visits/*/*/*.parquet",
+        "lake/**",
+        "lake/visits/data/y=1/part-0.parquet",
+        "lake/visits/data/y=2/part-0.parquet",
+        "linked",
+        "linked.parquet",
+    ],
+)
+def test_no_file_of_a_table_with_deleted_records_is_read(
+    data: str, log: str, lake: Path, ledger: Ledger
+) -> None:
+    put(lake / "lake" / "visits" / log)
+    opened = dproo.open(lake / data, ledger=ledger, dataset="patients")
+    before = ledger.budget("patients")
+    with pytest.raises(ValueError, match="must be outside the folders of Delta, Iceberg and Hudi"):
+        opened.value("c", ["a"], epsilon="0.1")
+    assert ledger.budget("patients") == before
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_the_page_offers_no_file_of_such_a_table(log: str, lake: Path) -> None:
+    put(lake / "lake" / "visits" / log)
+    named = Folder(lake / "lake" / "visits" / "data").find("data", "y=1/part-0.parquet")
+    with pytest.raises(ValueError, match=r"deleted records too, got '.*visits'\. Pass the table"):
+        Source(data=named).kept()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(f"tables/{log}" for log in LOGS),  # beside the files
+        "metadata/visits.metadata.json",
+        "metadata/2026.json",
+        "metadata",
+        "_delta_log",
+        ".hoodie",
+        "v1.metadata.json",
+    ],
+)
+def test_a_name_that_is_no_log_of_a_table_refuses_nothing(other: str, lake: Path) -> None:
+    put(lake / "lake" / "visits" / other)
+    assert list(counting.count(lake / "lake", alphabet=["a"], column="c")) == [2, 0]
+    assert list(counting.count(lake / "linked", alphabet=["a"], column="c")) == [1, 0]
+
+
+def test_a_folder_that_may_not_be_listed_has_no_log(lake: Path) -> None:
+    (lake / "metadata").mkdir(mode=0)
+    assert list(counting.count(lake / "linked", alphabet=["a"], column="c")) == [1, 0]
+
+
+def test_each_folder_is_searched_for_a_log_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(tmp_path / f"y={i % 7}" / f"{i}.parquet") for i in range(1000)]
+    searched = Counter[tuple[str, Path]]()
+    monkeypatch.setattr(glob, "glob", lambda log, *, root_dir: searched.update([(log, root_dir)]))
+    descriptors.refuse_tables(paths)
+    assert {folder for _, folder in searched} >= {*Path(paths[0]).parents}
+    assert set(searched.values()) == {1}
 
 
 @pytest.mark.parametrize("end", COMPRESSED)

@@ -61,6 +61,46 @@ def test_a_dataset_in_memory_needs_no_file() -> None:
     assert list(counting.count(data, alphabet=["x", "y"], column="cell")) == [3, 3, 0]
 
 
+HALVES = pa.table({"cell": ["x"], "half": pa.array([1.5]).cast(pa.float16())})
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the engine below Ibis
+@pytest.mark.parametrize("column", ["cell", "half"])
+@pytest.mark.parametrize("rows", [HALVES, HALVES[:0]], ids=["one record", "no record"])
+def test_a_table_in_memory_that_the_backend_does_not_accept_is_not_charged(
+    rows: pa.Table, column: str, ledger: Ledger
+) -> None:
+    """DuckDB has no such floats: it accepts no other column of the table either."""
+    ibis = pytest.importorskip("ibis")
+    table = ibis.memtable(rows)
+    letters = {"cell": ["x"], "half": dproo.Alphabet.bins([0, 2])}[column]
+    for refused in (table, table.select(column), table.filter(table.cell == "x")):
+        data = dproo.open(refused, ledger=ledger, dataset="patients")
+        before = ledger.budget("patients")
+        with pytest.raises(ValueError, match="a backend of Ibis that accepts every column"):
+            data.value(column, letters, epsilon="0.1")
+        assert ledger.budget("patients") == before
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tables_in_memory_that_the_backend_accepts_are_counted(tmp_path: Path) -> None:
+    """SQLite has such floats, and may be used only in the thread that has opened it."""
+    ibis = pytest.importorskip("ibis")
+    for backend in (ibis.sqlite.connect(tmp_path / "x.sqlite3"), ibis.duckdb.connect()):
+        stored = backend.create_table("t", ibis.memtable(ROWS.slice(0, 2)))
+        held = HALVES if backend.name == "sqlite" else HALVES.drop_columns("half")
+        for data in (stored, stored.join(ibis.memtable(held), "cell")):
+            found, _ = counting.count(data, alphabet=["x"], column="cell")
+            assert found == 1
+
+
+def test_a_table_of_ibis_without_a_backend_is_refused() -> None:
+    ibis = pytest.importorskip("ibis")
+    data = ibis.table({"cell": "string"}, name="rows")
+    with pytest.raises(ValueError, match="data must have a backend of Ibis"):
+        counting.count(data, alphabet=["x"], column="cell")
+
+
 def _a_dropped_table(_: Path) -> Any:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell")

@@ -74,6 +74,11 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
         with pytest.raises(ValueError, match=re.escape(message)):
             counting.count(data, **known)
+    frame.write.parquet(str(folder / "a lake" / "y=1"))
+    (folder / "a lake" / "_delta_log").mkdir()
+    for data in (f"{folder}/a lake", f"file://{folder}/a lake/y=1", f"{folder}/*lake/*/*.parquet"):
+        with pytest.raises(ValueError, match=r"outside the folders of Delta.*got '.*/a lake'"):
+            counting.count(data, alphabet=["x"], column="a", engine="spark")
     assert spark.range(3).count() == 3, "the session of the user was stopped"
 
 

@@ -10,7 +10,7 @@ import glob
 import os
 import stat
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PosixPath
 from threading import Event, Thread
@@ -23,6 +23,13 @@ from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 
+# Iceberg numbers its files, unlike others that a folder called metadata may hold.
+_LOGS = (
+    "_delta_log/",
+    ".hoodie/",
+    "metadata/[0-9]*.metadata.json*",
+    "metadata/v[0-9]*.metadata.json*",
+)
 _DESCRIPTORS = "/dev/fd"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -196,9 +203,10 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
         return [Incoming.opened()]
     if isinstance(data, Kept):
         return data.files
-    if isinstance(data, Unlinked):
-        return [Opened(path, follows=False)]
-    opened = [Opened(str(Path(match).absolute())) for match in paths_of(path)]
+    is_unlinked = isinstance(data, Unlinked)
+    paths = [path] if is_unlinked else [str(Path(match).absolute()) for match in paths_of(path)]
+    refuse_tables(paths)
+    opened = [Opened(path, follows=not is_unlinked) for path in paths]
     return list({file.identity: file for file in reversed(opened)}.values())[::-1]
 
 
@@ -214,11 +222,6 @@ def paths_of(path: str) -> list[str]:
     # A folder of Parquet files, as Spark writes it.
     pattern = os.path.join(glob.escape(path), "**", "*") if is_folder else path  # noqa: PTH118
     matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
-    if is_folder and any(map(is_of_a_table, matches)):
-        raise ValueError(
-            "data must not be the folder of a table of Delta or Iceberg: it also holds records"
-            " that were deleted. Pass the table: DeltaTable(path).to_pyarrow_dataset()."
-        )
     found = list(filter(is_parquet, matches)) if is_folder else matches
     if not found:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
@@ -226,13 +229,23 @@ def paths_of(path: str) -> list[str]:
     return found
 
 
-def is_of_a_table(path: str) -> bool:
-    """Return whether a file says which others of its folder are still part of a table.
+def refuse_tables(paths: Iterable[str]) -> None:
+    """Refuse files below the folder of a table whose log says which of its files count.
 
-    >>> is_of_a_table("visits/_delta_log/00000000000000000000.json"), is_of_a_table("a.json")
-    (True, False)
+    Only names decide. A folder that may not be listed counts as one without a log.
     """
-    return "_delta_log" in Path(path).parts[:-1] or path.endswith(".metadata.json")
+    files = (place(path) for path in paths for place in (os.path.abspath, os.path.realpath))
+    folders = {Path(file).parent for file in files}
+    for place in sorted({above for folder in folders for above in (folder, *folder.parents)}):
+        if any(glob.glob(log, root_dir=place) for log in _LOGS):  # noqa: PTH207 - never raises
+            condition = (
+                "be outside the folders of Delta, Iceberg and Hudi tables, which hold deleted"
+                " records too"
+            )
+            raise ValueError(
+                refusal("data", condition, str(place))
+                + " Pass the table itself: DeltaTable(path).to_pyarrow_dataset()."
+            )
 
 
 def refuse_own_letters(

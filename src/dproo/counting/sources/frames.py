@@ -32,6 +32,7 @@ from dproo.counting.tally import Tally
 from dproo.schema.cell import BEYOND, FINE
 
 pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
+ibis, operations = Lazy("ibis"), Lazy("ibis.expr.operations")
 
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
@@ -64,6 +65,10 @@ _ASKED_FOR = "pyarrow must be installed for this: pip install 'dproo[frames]'."
 _FOREIGN = (
     "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
+)
+_LACKING = (
+    "data must have a backend of Ibis that accepts every column of its tables in memory, also"
+    " those that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
 )
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
@@ -120,16 +125,16 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
             )
         )
 
-    def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
+    def run(action: Callable[[], Any]) -> Any:
         # An unknown library may read its data only in the thread that opened it.
-        return count() if frame.is_foreign else apart(count, stop=engine.stop)
+        return action() if frame.is_foreign else apart(action, stop=engine.stop)
 
     return Scan(
         engine="frames",
         warnings=frame.warnings,
         _query=query,
         _read=lambda: run(lambda: _count(frame, places, query, engine)),
-        _rehearse=lambda: apart(lambda: _rehearse(frame, places, query, engine), stop=engine.stop),
+        _rehearse=lambda: run(lambda: _rehearse(frame, places, query, engine)),
     )
 
 
@@ -391,7 +396,20 @@ def _of_stream(data: Any) -> Frame:
     is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
     if len(types) != len(found.columns) or not all(is_ibis):
         return found
-    return replace(found, columns=tuple(map(_checked_by_ibis, found.columns, types)))
+    checked = tuple(map(_checked_by_ibis, found.columns, types))
+    return replace(
+        found, columns=checked, rehearse=lambda: required(lambda: _offered(data), _LACKING)
+    )
+
+
+def _offered(table: Any) -> list[Any]:
+    """Pass empty copies of its tables in memory to the backend, which may lack their types.
+
+    The table itself is not run, even with a limit of 0: Ibis would convert those in memory.
+    """
+    backend, held = ibis.get_backend(table), table.op().find(operations.InMemoryTable)
+    none = [ibis.memtable(t.schema.to_pyarrow().empty_table(), schema=t.schema) for t in held]
+    return [backend.to_pyarrow(each.count()) for each in none]
 
 
 def _schema_of(data: Any) -> Any:

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from dproo.core.checks import refusal
@@ -25,6 +26,7 @@ from dproo.counting.boundary import attempt, load, loaded, required
 from dproo.counting.fit import Column
 from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
+from dproo.counting.sources.descriptors import refuse_tables
 from dproo.counting.sql import people
 from dproo.counting.sql import statements as sql
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
@@ -215,7 +217,17 @@ def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
         session.range(1).count()  # a silent cluster must fail before the charge
         return session.read.parquet(path) if is_path else session.table(path)
 
-    return required(look, refusal("data", what, path))
+    sentence = refusal("data", what, path)
+    frame = required(look, sentence)
+    if is_path:
+        refuse_tables(required(lambda: _local_files(frame), sentence))
+    return frame
+
+
+def _local_files(frame: Any) -> list[str]:
+    """Return the files of a frame that are in this machine's folders."""
+    urls = map(urlsplit, frame.inputFiles())
+    return [unquote(url.path) for url in urls if url.scheme == "file"]
 
 
 # What Spark writes
