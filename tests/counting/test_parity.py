@@ -136,7 +136,6 @@ def test_frames_in_many_parts_count_the_same(
 ) -> None:
     """A dictionary, and text that is cut or repaired, is the same in every part."""
     monkeypatch.setattr(arrow, "ROWS", 7)
-    monkeypatch.setattr(frames, "_PART", 13)
     for nasty in batches():
         source, options = SOURCES[name](nasty.rows, tmp_path)
         assert_parity(nasty, counting.count, source, **options)

@@ -1,6 +1,6 @@
 """The check before reading: the first source that supports the data opens it.
 
-A source is one function of data and of what is asked. It returns the opened table, or None if it
+A source is one function of data and of a query. It returns the opened table, or None if it
 does not support this kind of data. It raises a ``ValueError`` if the data cannot be read.
 """
 
@@ -16,7 +16,7 @@ from dproo.counting.boundary import refusing
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.query import CountQuery, Where
 from dproo.counting.scan import Scan
-from dproo.counting.sources import file_scan, frames, spark, sqlalchemy
+from dproo.counting.sources import arrays, file_scan, frames, spark, sqlalchemy
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import scan as row_files
 from dproo.counting.table import Table
@@ -29,7 +29,7 @@ SOURCES: tuple[Callable[[Any, CountQuery], Table | None], ...] = (
     postgresql.open_table,
     row_files.open_table,
     file_scan.open_table,
-    frames.open_array,
+    arrays.open_table,
     frames.open_table,
     cells.open_cells,
 )

@@ -18,8 +18,8 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
-from dproo.counting.cells import count_records, count_rows
-from dproo.counting.fit import Column, check_fit
+from dproo.counting.cells import count_rows
+from dproo.counting.fit import Column
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import is_single_pass, must_be_reread
@@ -29,7 +29,6 @@ from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
-from dproo.schema.cell import BEYOND, FINE
 
 pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 ibis, operations = Lazy("ibis"), Lazy("ibis.expr.operations")
@@ -37,10 +36,8 @@ ibis, operations = Lazy("ibis"), Lazy("ibis.expr.operations")
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
 _CELL = "cell"
-_PART = 1 << 16  # rows
 _DOUBLE = 8  # bytes
 _DIGITS = 38  # Polars declares longer decimals, but cannot read them
-_LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -489,7 +486,7 @@ def _of_polars(data: Any) -> Frame:
         selected: Any = frame.select(cells)
         # Collected batch by batch, it would end early and silently if one of its threads panics.
         selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
-        return iter(selected.iter_slices(_PART))
+        return iter(selected.iter_slices(arrow.ROWS))
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         return ([_polars_array(series) for series in part] for part in parts(places))
@@ -634,67 +631,6 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
         return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
-    parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
+    starts = range(0, len(cells), arrow.ROWS)
+    parts = (cells.array[start : start + arrow.ROWS] for start in starts)
     return chain.from_iterable(part.tolist() for part in parts)
-
-
-# NumPy arrays, whose cells become Python values
-
-
-def open_array(data: Any, query: CountQuery) -> Table | None:
-    """Return an array as a table whose columns have no names, or None if data is not an array."""
-    is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
-    if query.table is not None or not is_array:
-        return None
-    return Table(columns=None, plan=lambda _, query: _planned_array(data, query))
-
-
-def _planned_array(data: Any, query: CountQuery) -> Scan:
-    if query.person is not None:
-        raise ValueError(
-            "person must be the name of a column, and those of an array have no names. Make a"
-            " frame of it: pandas.DataFrame(data, columns=[...])."
-        )
-    found = _array_columns(data, query.read if query.alphabets[0].columns else ())
-    return Scan(
-        engine="cells",
-        columns=found[: len(query.axes)],
-        warnings=check_fit(found, query.axes),
-        _query=query,
-        _read=lambda: count_records(_array_cells(data), query),
-    )
-
-
-def _array_columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of an array: its number of dimensions and of columns must fit."""
-    if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
-        shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
-        raise ValueError(f"data must {shape}.")
-    kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
-    if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
-        kind = sql.DATE
-    name = array.dtype.type.__name__.rstrip("_")  # without the length of the longest cell
-    return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
-
-
-def _array_cells(array: Any) -> Iterator[object]:
-    for start in range(0, len(array), _PART):
-        part = array[start : start + _PART]
-        yield from _calendar(_days(part).tolist()) if array.dtype.kind == "M" else part.tolist()
-
-
-def _calendar(cells: list[Any]) -> Iterator[Any]:
-    """Yield the days of an array, or its rows of days; NumPy has integers beyond the calendar."""
-    for cell in cells:
-        is_row, is_beyond = isinstance(cell, list), isinstance(cell, int)
-        yield list(_calendar(cell)) if is_row else BEYOND if is_beyond else cell
-
-
-def _days(moments: Any) -> Any:
-    """Return the days of moments, which NumPy converts to dates rather than integers."""
-    if moments.dtype.name.endswith(FINE):
-        moments = moments.astype("M8[us]")  # NumPy cannot convert some finer units to days
-    days = moments.astype("M8[D]")
-    if _LONG.search(moments.dtype.name):
-        days[days.astype(moments.dtype) != moments] = "NaT"  # so far away that it overflowed
-    return days
