@@ -165,7 +165,7 @@ def engine_for(
         names: their names, without pattern characters, as DuckDB reads every name as a pattern.
         is_attached: whether the only file is a database, to attach as ``source``.
         is_bounded: whether its memory is limited to ``MEMORY``.
-        threads: how many threads it may have; by default one for each core.
+        threads: the most threads that it may have; by default one for each core.
     """
     duckdb = load("duckdb", room=ROOM)
     with duckdb.connect(config=_CONFIG) as engine:
@@ -173,7 +173,7 @@ def engine_for(
         if is_bounded:
             engine.execute(f"SET memory_limit = {literal(MEMORY)}")
         if threads is not None:
-            engine.execute(f"SET threads = {threads}")
+            engine.execute(f"SET threads = least({threads}, current_setting('threads'))")
         if is_attached:
             engine.execute(f"ATTACH {literal(names[0])} AS source (READ_ONLY, TYPE duckdb)")
         else:
