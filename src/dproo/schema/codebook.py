@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
 from functools import cached_property
-from math import ceil, nextafter
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from dproo.schema.axis import (
     Letter,
     Letters,
     PeriodRange,
+    between,
 )
 from dproo.schema.lookup import described
 from dproo.schema.reading import (
@@ -100,8 +101,7 @@ class Field:
         if self.kind == "integer":
             first, past = max(ceil(low), 1 - RANGE_LIMIT), min(ceil(high), RANGE_LIMIT)
             return first + source.below(past - first) if first < past else self[place]
-        share = source.below(_STEPS) / _STEPS
-        return min(low + share * (high - low), nextafter(high, low))
+        return between(low, high, source.below(_STEPS) / _STEPS)
 
 
 @dataclass(frozen=True, kw_only=True)
