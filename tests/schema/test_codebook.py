@@ -42,6 +42,19 @@ DAY = {"name": "day", "type": "date", "categories": ["2026-01-01"]}
             [-1, 0, 1, "other"],
         ),
         ({"name": "x", "type": "number", "bins": [0, 0.5, 2]}, ["[0, 0.5)", "[0.5, 2)", "other"]),
+        (
+            {"name": "x", "type": "number", "bins": [0, 2], "constraints": {"maximum": 0}},
+            ["[0, 2)", "other"],
+        ),
+        (
+            {
+                "name": "x",
+                "type": "integer",
+                "categories": [1, 3],
+                "constraints": {"minimum": 1, "maximum": 3},
+            },
+            [1, 3, "other"],
+        ),
         ({"name": "x", "type": "boolean"}, [False, True, "other"]),
         ({"name": "x", "type": "date", "categories": ["2026-01-01"]}, ["2026-01-01", "other"]),
         ({**SEX, "other": "neither"}, ["F", "M", "neither"]),
@@ -128,6 +141,43 @@ def test_the_digest_tells_what_a_release_depends_on():
             "must have at least two letters besides 'outside', got 1",
         ),
         ({**SEX, "parents": [1]}, "parents must be a list of columns"),
+        (
+            {**AGE, "categories": [1, 7], "constraints": {"minimum": 0, "maximum": 5}},
+            r"fields\[0\]\.categories must lie within constraints.minimum and maximum, got 7",
+        ),
+        (
+            {**AGE, "constraints": {"enum": [1, 7], "minimum": 2}},
+            r"fields\[0\]\.constraints\.enum must lie within .*, got 1\.$",
+        ),
+        (
+            {**AGE, "type": "year", "categories": [1999], "constraints": {"minimum": 2000}},
+            "categories must lie within .*, got 1999",
+        ),
+        (
+            {**DAY, "constraints": {"maximum": "2025-12-31"}},
+            "categories must lie within .*, got '2026-01-01'",
+        ),
+        (
+            {**AGE, "bins": [0, 18, 65], "constraints": {"maximum": 17}},
+            r"bins must lie within .*, got '\[18, 65\)'",
+        ),
+        (
+            {**AGE, "type": "number", "bins": [0, 18, 65], "constraints": {"minimum": 18}},
+            r"bins must lie within .*, got '\[0, 18\)'",
+        ),
+        (
+            {**AGE, "categories": [1], "constraints": {"minimum": "low"}},
+            r"fields\[0\]\.constraints: minimum and maximum must be numbers",
+        ),
+        (
+            {**SEX, "constraints": {"minimum": "F", "maximum": "M"}},
+            r"constraints\.minimum must be left out for type string, which has no order, got 'F'",
+        ),
+        ({**AGE, "type": "boolean", "constraints": {"maximum": 1}}, "left out for type boolean"),
+        (
+            {**DAY, "constraints": {"minimum": 2026}},
+            r"fields\[0\]\.constraints: minimum and maximum must look like YYYY-MM-DD, got 2026",
+        ),
         ({**SEX, "missingValues": ["F"]}, "categories must not also be missing values, got 'F'"),
         ({**SEX, "missingValues": [1]}, "missingValues must be texts, got 1"),
     ],

@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
-from functools import cached_property
-from math import ceil
+from functools import cached_property, partial
+from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
@@ -317,12 +317,15 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     """Return the letters that a field declares, in one way only."""
     constraints = field.get("constraints", {})
     _check_keys(constraints, _CONSTRAINT_KEYS, f"{place}.constraints.")
-    bounds = {"minimum", "maximum"} & set(constraints)
+    reading = FIELD_TYPES[kind].reading
+    bounds = [key for key in ("minimum", "maximum") if key in constraints]
+    if bounds and reading not in {INTEGER, NUMBER, *DAYS}:
+        condition = f"be left out for type {kind}, which has no order"
+        raise wrong(f"{place}.constraints.{bounds[0]}", condition, constraints[bounds[0]])
     ways = [way for way in ("categories", "bins") if way in field]
     ways += ["enum"] if "enum" in constraints else []
     if not ways and (letters := FIELD_TYPES[kind].letters):
         return Letters(letters, is_open=True)
-    reading = FIELD_TYPES[kind].reading
     if not ways and reading in {INTEGER, *DAYS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
         if reading in {DATE, MONTH}:
@@ -345,7 +348,28 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
         where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
         listed = [_value(value, kind, where) for value in _values(values, where)]
         axis = _declared(where, lambda: Letters(Letters.of(listed).letters, is_open=True))
+    _check_bounds(axis, constraints, reading, place, where)
     return axis
+
+
+def _check_bounds(
+    axis: Axis, constraints: Mapping[str, Any], reading: str, place: str, where: str
+) -> None:
+    """Refuse a listed value, or a whole bin, outside the minimum and maximum."""
+    least, most = constraints.get("minimum"), constraints.get("maximum")
+    for bound in (least, most):
+        if bound is not None and reading in {DATE, MONTH}:
+            _declared(f"{place}.constraints", partial(periods, bound, bound, reading))
+        elif isinstance(bound, str):
+            raise ValueError(f"{place}.constraints: minimum and maximum must be numbers.")
+    for at in range(axis.listed):
+        first: Any = axis.letter(at)
+        last = first
+        if isinstance(axis, Bins):
+            first, past = axis.edges[at : at + 2]
+            last = nextafter(past, first)
+        if (least is not None and last < least) or (most is not None and first > most):
+            raise wrong(where, "lie within constraints.minimum and maximum", axis.letter(at))
 
 
 def _open_range(low: Any, high: Any) -> IntegerRange:
