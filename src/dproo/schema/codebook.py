@@ -568,11 +568,8 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
         book = _read(path_of("codebook", book))
     if not isinstance(book, Mapping):
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
-    try:
-        found: dict[str, Any] = exact(book)
-        require_unicode("", found)
-    except RecursionError:
-        raise ValueError("codebook must not be nested so deeply.") from None
+    found: dict[str, Any] = exact(book, name="codebook")
+    require_unicode("", found)
     return found
 
 
