@@ -294,6 +294,13 @@ def test_wrong_arguments_of_a_composition_are_refused(options, message):
         compose(sampler, **({"releases": 5, "delta": "1e-6"} | options))
 
 
+def test_a_sampler_for_both_relations_is_refused_as_no_joint_draw_is_for_both():
+    both = mechanism("ls-roo", epsilon=1, n=9, k=3, neighbours="both")
+    message = r"^mechanism must be for neighbours 'replace' or 'add-remove', got 'both'\. No joint"
+    with pytest.raises(ValueError, match=message):
+        compose(both, releases=5, delta="1e-6")
+
+
 def test_what_no_release_accepts_is_not_composed():
     printed = mechanism("ds-roo", epsilon=1, n=9, k=3, as_printed=True)
     for account in (

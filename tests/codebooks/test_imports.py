@@ -74,6 +74,29 @@ score,base,text,Score,,integer,today,120,
 """
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("column,value,label\nx,1,one\nx,1,uno\nx,2,two\n", "1"),
+        ("column,value\nx,1\ny,1\nx,1\n", "1"),
+        ("column,value,label\nx,A,big\nx,A ,with a blank\n", "A"),
+        ("column,value\nx,0..9\nx,0..9\n", "0..9"),
+        ("x,label\n1,one\n1,uno\n", "1"),
+        ('field_name,field_type,{}\nx,radio,"1, Male | 1, Female"\n', "1"),
+        ('field_name,field_type,{}\nx,checkbox,"1, A | 1, B"\n', "1"),
+    ],
+)
+def test_a_value_that_is_listed_twice_is_refused_with_its_column(tmp_path, text, value):
+    path = tmp_path / "codes.csv"
+    path.write_text(text.format("select_choices_or_calculations"))
+    sentence = rf"^column 'x' must list each value once, got '{value}'\.$"
+    with pytest.raises(ValueError, match=sentence):
+        import_codebook(path)
+    if text.startswith("column"):
+        with pytest.raises(ValueError, match=sentence):
+            CodeBook.of(path)
+
+
 def test_a_data_dictionary_of_redcap(tmp_path):
     (tmp_path / "dictionary.csv").write_text(DICTIONARY, encoding="utf-8")
     draft = import_codebook(tmp_path / "dictionary.csv")
@@ -112,7 +135,7 @@ def test_headers_of_spss_and_stata(tmp_path):
     assert "labels need not name them all" in spss["draft"][-1]
     assert "Stata's 'encode' makes labels of the data" in spss["draft"][-2]
     assert "female" not in json.dumps(draft_codebook(tmp_path / "a.sav"))  # who knows its origin?
-    labels = {"sex": {0.5: "half", 1: "whole"}}
+    labels = {"sex": {0.5: "half", 1: "whole", 1.5: "half"}}
     pyreadstat.write_sav(frame, tmp_path / "c.sav", variable_value_labels=labels)
     sex = fields_of(import_codebook(tmp_path / "c.sav"))["sex"]
     assert [category["value"] for category in sex["categories"]] == ["half", "whole"]

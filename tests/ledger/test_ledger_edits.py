@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import tempfile
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import pytest
 from support.draws import DICE, SOAK
 from support.edits import events, randomly
 
+from dproo.cli.commands import run
+from dproo.core.checks import refusal
 from dproo.ledger import CorruptLedgerError, Ledger, LedgerError
 from dproo.ledger.account import Replay
 from dproo.ledger.events import NO_EVENT, Event
@@ -345,6 +348,20 @@ def test_a_head_kept_elsewhere_finds_what_the_file_alone_cannot(
         assert not is_found(path, forged)  # a perfect forgery: honest about the limit
         assert is_found(path, forged, expect_head=head)
     assert not is_found(path, original, expect_head=head)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "null", "ABC", "a" * 63, "A" * 64, f" {'a' * 64} ", "a" * 65]
+)
+def test_a_head_that_is_not_a_hash_is_refused_and_no_ledger_called_corrupt(
+    original: bytes, path: Path, wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(path, original)
+    sentence = refusal("head", "be 64 lower-case hexadecimal digits", wrong)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        Ledger(path).verify(expect_head=wrong)
+    assert run(["ledger", "verify", "--head", wrong, "--ledger", str(path)]) == 2
+    assert capsys.readouterr().err == f"Error: {sentence}\n"
 
 
 def test_the_head_of_any_earlier_receipt_is_expected_in_the_chain(

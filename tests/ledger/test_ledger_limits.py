@@ -162,7 +162,7 @@ def test_rules_of_ones_own_hold_besides(ledger: Ledger) -> None:
         ({"until": "tomorrow"}, "until must be a day such as 2027-01-31, got 'tomorrow'."),
         ({"until": "20270131"}, "until must be a day such as 2027-01-31, got '20270131'."),
         ({"columns": []}, "columns must be names, got []."),
-        ({"codebook": "abc"}, "codebook must be a SHA-256 in hexadecimal, got 'abc'."),
+        ({"codebook": "abc"}, "codebook must be 64 lower-case hexadecimal digits, got 'abc'."),
     ],
 )
 def test_a_rule_that_is_none_is_refused(limits: dict[str, Any], sentence: str) -> None:

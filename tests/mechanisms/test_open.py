@@ -8,10 +8,13 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from support.divergences import hockey_stick, worst_divergence
 from support.draws import DICE, SOAK, some
 
 import dproo
+from dproo.analysis.planner import plan_open
+from dproo.cli.commands import cli
 from dproo.core.counts import Counts
 from dproo.core.numbers import exp_upper
 from dproo.mechanisms import ADD_REMOVE, REPLACE
@@ -187,6 +190,43 @@ def test_the_plan_says_from_which_count_on_a_letter_can_appear() -> None:
     assert dproo.plan(alphabet="open", epsilon=1, delta="1e-9").obscured is None
     with pytest.raises(ValueError, match="alphabet must be one of open"):
         dproo.plan(alphabet="closed", epsilon=1, delta="1e-9")
+
+
+def test_what_the_plan_says_is_true_at_random_settings() -> None:
+    for _ in range(300 if SOAK else 30):
+        n, minimum = DICE.randint(1, 60), DICE.choice([1, 2, 5])
+        asked: dict[str, Any] = {
+            "n": n,
+            "epsilon": Fraction(f"{10 ** DICE.uniform(-2.9, 1):.4f}"),
+            "delta": Fraction(f"{10 ** DICE.uniform(-9, -0.1):.3e}"),
+        }
+        answer = plan_open(**asked, minimum_people=minimum)
+        law = OpenAlphabet(**asked, minimum=minimum)
+        total, most = n * law.unit + law.floor, [0]
+        for records in range(1, n + 1):  # the largest weight of any letters with so many records
+            most.append(max(most[-c] + law.weigh(c) for c in range(1, records + 1)))
+        assert answer.obscured == 1 - Fraction(most[n], total)
+        for count in range(1, n + 1):
+            kept = Fraction(law.weigh(count), total) / Fraction(count, n)
+            assert (kept > 0) == (count >= answer.first)
+            assert kept <= 1 - answer.obscured
+            if answer.proportional <= n:
+                assert (kept == 1 - answer.obscured) == (count >= answer.proportional)
+
+
+def test_the_plan_promises_no_more_than_a_value_keeps() -> None:
+    """A value that three of 50 records have appears with a probability of 0.015, not 0.06."""
+    law = OpenAlphabet(epsilon=Fraction(1, 100), delta=Fraction(1, 100), n=50)
+    assert round(float(law.pmf([3, 47, 0])[0]), 3) == 0.015
+    asked = ["plan", "--alphabet", "open", "--n", "50", "--epsilon", "0.01", "--delta"]
+    never = "A value that fewer than 2 records have never appears.\n"
+    assert CliRunner().invoke(cli, [*asked, "0.01"]).stdout == (
+        f"{never}From 3 records on it is drawn in proportion to them.\n"
+        "'other' takes at least 74 % of every value's share.\n"
+    )
+    assert CliRunner().invoke(cli, [*asked, "1e-9"]).stdout == (
+        f"{never}'other' takes at least 99 % of every value's share.\n"
+    )
 
 
 def test_a_black_box_audit_finds_what_is_certified_and_no_more() -> None:

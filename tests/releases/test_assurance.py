@@ -1,5 +1,6 @@
 """How good a release is, said always, and warned of where it is not good."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -133,6 +134,41 @@ def test_poor_accuracy_and_a_large_epsilon_are_warned_of(tmp_path):
     assert "Warning" not in told("--epsilon", "10")
     assert not told("--epsilon", "0.01", "--quiet")
     assert not told("--epsilon", "0.01", "--json")
+
+
+@pytest.mark.parametrize(("n", "epsilon", "share"), [(50, "0.01", "74 %"), (50, "1", "")])
+def test_open_values_that_are_mostly_other_are_warned_of(n, epsilon, share):
+    def warnings(**more):
+        asked = {"alphabet": "open", "epsilon": epsilon, "delta": "0.01"} | more
+        return sample(["a"] * n, **asked).receipt.as_dict()["warnings"]
+
+    poor = (
+        f"The accuracy is poor: at least {share} of draws are 'other', whatever the data. It takes"
+        " more records or a larger epsilon; see dproo plan."
+    )
+    assert warnings() == [poor] * bool(share)
+    assert warnings(neighbours="add-remove") == []  # their number is private
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_a_table_is_warned_of_where_noise_is_large_beside_its_records(neighbours):
+    found = set()
+    for epsilon in ("1e-6", "9", f"{10 ** DICE.uniform(-2, 0):.3f}", f"{DICE.uniform(0.3, 1):.3f}"):
+        data = dproo.open(ROWS[:50], neighbours=neighbours)
+        model = data.synthesize(BOOK, epsilon=epsilon)
+        stated = re.search("counts of a column by at most ([0-9,]+)", model.receipt.accuracy)
+        is_poor = 10 * int(stated[1].replace(",", "")) > model.records
+        found.add(is_poor)
+        assert [text[:22] for text in model.receipt.warnings] == [
+            "The accuracy is poor: "
+        ] * is_poor
+    assert found == {True, False}
+    (several,) = data.rows(BOOK, size=7, epsilon="1e-6").receipt.warnings
+    assert several == (
+        "The accuracy is poor: noise may move counts of a column by more than 10 % of all records."
+        " It takes more records, a larger epsilon, or fewer columns and possible values; see dproo"
+        " plan."
+    )
 
 
 def test_groups_say_what_they_cost_before_the_charge(tmp_path):

@@ -47,12 +47,18 @@ class UnwritableText(str):
 
 
 LONG, LONGER = 10**400, 10**5000
+CIRCLE: dict[str, Any] = {}
+CIRCLE["w"] = [CIRCLE]
+DEEP: Any = "a"
+for _ in range(5000):
+    DEEP = {"w": [DEEP]}
+
 ODD = [
     *(LONG, -LONG, LONGER, -LONGER, Fraction(LONGER, 3), Fraction(1, LONGER), [LONGER, 1], {1: 2}),
     *(1.5, -1, float("nan"), float("inf"), Decimal("sNaN"), "x", "9" * 5000, b"x", None, True),
     *(int, object(), (one for one in "ab"), "\ud800", -0.5, Decimal("NaN")),
     *([], [[1]], Unwritable(), [Unwritable()], UnwritableText("x"), np.array([1.5]), 1j),
-    np.array(["a", "b"]),
+    *(np.array(["a", "b"]), CIRCLE, [CIRCLE], DEEP, [DEEP]),
 ]
 BOOK = {
     "schema": {

@@ -20,6 +20,8 @@ def book_of(*fields, **rest):
 
 
 SEX = {"name": "sex", "type": "string", "categories": ["F", "M"]}
+AGE = {"name": "age", "type": "integer"}
+DAY = {"name": "day", "type": "date", "categories": ["2026-01-01"]}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,19 @@ SEX = {"name": "sex", "type": "string", "categories": ["F", "M"]}
             [-1, 0, 1, "other"],
         ),
         ({"name": "x", "type": "number", "bins": [0, 0.5, 2]}, ["[0, 0.5)", "[0.5, 2)", "other"]),
+        (
+            {"name": "x", "type": "number", "bins": [0, 2], "constraints": {"maximum": 0}},
+            ["[0, 2)", "other"],
+        ),
+        (
+            {
+                "name": "x",
+                "type": "integer",
+                "categories": [1, 3],
+                "constraints": {"minimum": 1, "maximum": 3},
+            },
+            [1, 3, "other"],
+        ),
         ({"name": "x", "type": "boolean"}, [False, True, "other"]),
         ({"name": "x", "type": "date", "categories": ["2026-01-01"]}, ["2026-01-01", "other"]),
         ({**SEX, "other": "neither"}, ["F", "M", "neither"]),
@@ -102,7 +117,7 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({"name": "x", "type": "number", "categories": [1.5]}, "not have type number"),
         ({**SEX, "categories": ["F", "F"]}, r"categories: letters must all differ"),
         ({**SEX, "categories": []}, r"categories: alphabet must have at least one letter"),
-        ({**SEX, "bins": [1, 2], "categories": None}, "in one way, got categories and bins"),
+        ({**SEX, "bins": [1, 2]}, "in one way, got categories and bins"),
         ({"name": "x", "type": "string", "bins": [1, 2]}, "have type integer or number"),
         ({"name": "x", "type": "number", "bins": [2, 1]}, r"bins: edges must be"),
         (
@@ -125,7 +140,44 @@ def test_the_digest_tells_what_a_release_depends_on():
             {"name": "x", "type": "number", "bins": [0, 1], "outside": 0.5},
             "must have at least two letters besides 'outside', got 1",
         ),
-        ({**SEX, "parents": "age"}, "parents must be a list of columns"),
+        ({**SEX, "parents": [1]}, "parents must be a list of columns"),
+        (
+            {**AGE, "categories": [1, 7], "constraints": {"minimum": 0, "maximum": 5}},
+            r"fields\[0\]\.categories must lie within constraints.minimum and maximum, got 7",
+        ),
+        (
+            {**AGE, "constraints": {"enum": [1, 7], "minimum": 2}},
+            r"fields\[0\]\.constraints\.enum must lie within .*, got 1\.$",
+        ),
+        (
+            {**AGE, "type": "year", "categories": [1999], "constraints": {"minimum": 2000}},
+            "categories must lie within .*, got 1999",
+        ),
+        (
+            {**DAY, "constraints": {"maximum": "2025-12-31"}},
+            "categories must lie within .*, got '2026-01-01'",
+        ),
+        (
+            {**AGE, "bins": [0, 18, 65], "constraints": {"maximum": 17}},
+            r"bins must lie within .*, got '\[18, 65\)'",
+        ),
+        (
+            {**AGE, "type": "number", "bins": [0, 18, 65], "constraints": {"minimum": 18}},
+            r"bins must lie within .*, got '\[0, 18\)'",
+        ),
+        (
+            {**AGE, "categories": [1], "constraints": {"minimum": "low"}},
+            r"fields\[0\]\.constraints: minimum and maximum must be numbers",
+        ),
+        (
+            {**SEX, "constraints": {"minimum": "F", "maximum": "M"}},
+            r"constraints\.minimum must be left out for type string, which has no order, got 'F'",
+        ),
+        ({**AGE, "type": "boolean", "constraints": {"maximum": 1}}, "left out for type boolean"),
+        (
+            {**DAY, "constraints": {"minimum": 2026}},
+            r"fields\[0\]\.constraints: minimum and maximum must look like YYYY-MM-DD, got 2026",
+        ),
         ({**SEX, "missingValues": ["F"]}, "categories must not also be missing values, got 'F'"),
         ({**SEX, "missingValues": [1]}, "missingValues must be texts, got 1"),
     ],
@@ -133,6 +185,67 @@ def test_the_digest_tells_what_a_release_depends_on():
 def test_a_wrong_field_is_refused_with_its_place(field, message):
     with pytest.raises(ValueError, match=message):
         book_of(field)
+
+
+KINDS = {
+    "a text": "x",
+    "a list": ["x"],
+    "an object": {"x": "y"},
+    "true or false": True,
+    "an integer": 3,
+    "a number": 0.5,
+    "nothing": None,
+}
+OF_EACH_TYPE = [
+    SEX,
+    DAY,
+    {**AGE, "constraints": {"minimum": 0, "maximum": 9}},
+    {**AGE, "type": "year", "constraints": {"minimum": 2000, "maximum": 2009}},
+    {**AGE, "type": "yearmonth", "constraints": {"minimum": "2026-01", "maximum": "2026-12"}},
+    {**AGE, "type": "number", "bins": [0, 1, 2]},
+    {**AGE, "type": "boolean"},
+]
+
+
+def of_another_kind(keys):
+    """Yield every key with a value of each kind that it must not have, and the kind it must."""
+    for key, kind in keys.items():
+        for other, value in KINDS.items():
+            is_integer = other == "an integer" and "a number" in kind
+            if not (other in kind or is_integer or kind == "anything"):
+                yield key, value, kind
+
+
+@pytest.mark.parametrize("field", OF_EACH_TYPE, ids=lambda field: field["type"])
+def test_a_key_of_the_wrong_kind_is_refused_whatever_the_type(field):
+    places = {
+        "schema.fields[0].": (codebook._FIELD_KEYS, lambda wrong: {**field, **wrong}),
+        "schema.fields[0].constraints.": (
+            codebook._CONSTRAINT_KEYS,
+            lambda wrong: {**field, "constraints": {**field.get("constraints", {}), **wrong}},
+        ),
+        "schema.fields[0].missingValues[1].": (
+            codebook._VALUE_KEYS,
+            lambda wrong: {**field, "missingValues": ["", {"value": "-", **wrong}]},
+        ),
+    }
+    book_of(field)
+    for place, (keys, changed) in places.items():
+        for key, value, kind in of_another_kind(keys):
+            with pytest.raises(ValueError, match=re.escape(f"{place}{key} must be {kind}, got ")):
+                book_of(changed({key: value}))
+
+
+def test_a_key_of_the_wrong_kind_is_refused_outside_the_columns():
+    for key, value, kind in of_another_kind(codebook._SCHEMA_KEYS):
+        with pytest.raises(ValueError, match=rf"^schema\.{key} must be {kind}, got "):
+            book_of(SEX, **{key: value})
+    for key, value, kind in of_another_kind(codebook._BOOK_KEYS):
+        with pytest.raises(ValueError, match=rf"^{key} must be {kind}, got "):
+            CodeBook.of({"schema": {"fields": [SEX]}, key: value})
+    category = {"value": "F", "label": 3}
+    with pytest.raises(ValueError, match=r"^schema\.fields\[0\]\.categories\[1\]\.label must be"):
+        book_of({**SEX, "categories": ["M", category]})
 
 
 @pytest.mark.parametrize(
@@ -279,7 +392,7 @@ def test_the_reference_has_every_key_and_no_other():
     told = {
         key for first in re.findall(r"^\|(.*?)\|", tables, re.MULTILINE) for key in WORDS(first)
     }
-    known = {*f"{codebook._BOOK_KEYS} {codebook._SCHEMA_KEYS} {codebook._FIELD_KEYS}".split()}
+    known = {*codebook._BOOK_KEYS, *codebook._SCHEMA_KEYS, *codebook._FIELD_KEYS}
     assert told == known | DIALECT | {"$schema"}
     named = {word for words in re.findall("`[^`]*`", others) for word in re.findall(r"\w+", words)}
-    assert named >= {*codebook._CONSTRAINT_KEYS.split()}
+    assert named >= {*codebook._CONSTRAINT_KEYS}

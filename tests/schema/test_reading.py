@@ -44,6 +44,7 @@ def test_what_is_read_once_is_read_again_as_itself(cell, reading):
         (Reading(kind="year", format="YYYYMMDD"), "20241231", "2024"),
         (Reading(kind="year"), 2024, "2024"),
         (Reading(kind="month"), "2024-03-01T08:00:00Z", "2024-03"),
+        (Reading(kind="month"), "2024-02-99", "2024-02"),
         (Reading(kind="lower"), " KÖLN ", "köln"),
         (Reading(kind="lower"), None, None),
         (Reading(kind="exact"), dt.datetime(2024, 3, 1), None),  # noqa: DTZ001

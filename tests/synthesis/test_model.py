@@ -9,6 +9,8 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
+from math import nextafter
+from sys import float_info
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,6 +22,7 @@ from support.draws import DICE, SOAK, numbers, some
 from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
+from dproo.schema.codebook import CodeBook
 from dproo.synthesis.fit import Law
 from dproo.synthesis.model import Model, ModelColumn, half_width
 from dproo.synthesis.model import _hash as model_hash
@@ -67,6 +70,38 @@ def a_model():
 
 
 # Rows
+
+
+LARGEST = float_info.max
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (-1e308, 1e308),
+        (-LARGEST, LARGEST),
+        (-LARGEST, -LARGEST / 2),
+        (0, LARGEST),
+        (5e-324, 1.5e-323),
+        (0, 5e-324),
+        (1, nextafter(1, 2)),
+        (0, 65),
+    ],
+)
+def test_a_number_within_a_bin_lies_anywhere_within_it(low, high):
+    """In a model and in a row, also where the width of the bin is more than a double can be."""
+    column = ModelColumn("x", ("bin",), bins=((low, high),))
+    book = {"schema": {"fields": [{"name": "x", "type": "number", "bins": [low, high]}]}}
+    (field,) = CodeBook.of(book).fields
+    source = RandomSource()
+    for found in (
+        column.within(np.zeros(200, dtype=int), numbers()),
+        [field.within(0, source) for _ in range(200)],
+    ):
+        assert all(low <= number < high for number in found)
+        if high / 2 - low / 2 > 1:
+            below = sum(number < low / 2 + high / 2 for number in found)
+            assert min(binom.cdf(below, 200, 0.5), binom.sf(below - 1, 200, 0.5)) > ALPHA
 
 
 def test_rows_are_rows_of_letters():

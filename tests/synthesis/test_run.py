@@ -255,3 +255,5 @@ def test_a_plan_says_from_how_many_rows_on_a_table_is_the_better_buy():
     tables = [dproo.plan(codebook=book, n=n, epsilon=1).table for n in (500, 5000, 50_000)]
     assert sorted(tables, reverse=True) == tables
     assert dproo.plan(codebook=book, n=5000, epsilon=1).table_from >= 2
+    exact = {"schema": {"fields": [{"name": "c", "type": "boolean"}]}}
+    assert dproo.plan(codebook=exact, n=9, epsilon=1000).table_from is None

@@ -201,6 +201,10 @@ def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
     found = page.post("/api/value-plan", opened).json
     assert "records share is drawn in proportion, one of fewer than" in found["sentence"]
     assert page.post("/api/value-plan", opened | {"n": "9"}).json["level"] == "hopeless"
+    lost = page.post("/api/value-plan", opened | {"n": "500", "epsilon": "0.001"}).json
+    assert unbroken("'other' takes at least 99 % of every value's share") in lost["sentence"]
+    rare = {"delta": "0.01", "n": "50", "epsilon": "0.01"}  # three records are six in a hundred
+    assert page.post("/api/value-plan", rare).json["level"] == "hopeless"
 
 
 def test_a_row_whose_distance_has_no_bound_says_so(page):

@@ -18,7 +18,7 @@ from fractions import Fraction
 from dproo.core.checks import refusal, whole
 from dproo.core.divergence import DominatingPair, Losses
 from dproo.core.numbers import Number, ceil_div, first_true, log_upper, parse_delta
-from dproo.mechanisms import Mechanism, RevealOrObscure
+from dproo.mechanisms import BOTH, Mechanism, RevealOrObscure
 
 BASIC, JOINT, COMPOSED = "basic", "joint", "composed"
 
@@ -84,6 +84,12 @@ def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Compositio
     """
     if not isinstance(mechanism, Mechanism) or not mechanism.is_for_release:
         raise TypeError(refusal("mechanism", "be a certified sampler", mechanism))
+    if mechanism.neighbours == BOTH:
+        condition = "be for neighbours 'replace' or 'add-remove'"
+        raise ValueError(
+            refusal("mechanism", condition, mechanism.neighbours)
+            + " No joint draw is for both; make a sampler for one of them."
+        )
     releases = whole("releases", releases, at_least=1, at_most=RELEASES_MAX)
     allowed = parse_delta(delta)
     basic = releases * mechanism.epsilon

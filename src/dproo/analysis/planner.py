@@ -197,17 +197,16 @@ class OpenPlan:
         epsilon: the privacy parameter.
         delta: the probability with which epsilon may fail.
         first: the fewest records with which a letter can appear at all.
-        likely: the fewest records with which it is revealed at half of its share or more.
-        proportional: the fewest records with which it is revealed in proportion.
-        obscured: the probability of ``other`` if every letter is revealed in proportion;
-            None under add-remove.
+        proportional: the fewest records with which it is drawn in proportion to them; more than
+            ``n`` if no letter can have so many.
+        obscured: the share that ``other`` takes at least of all draws, and of each letter's share
+            of the records; None under add-remove.
     """
 
     n: int | None
     epsilon: Fraction
     delta: Fraction
     first: int
-    likely: int
     proportional: int
     obscured: Fraction | None
 
@@ -218,8 +217,8 @@ def plan_open(
     """Return what an open alphabet shows of ``n`` records, or of any private number.
 
     >>> answer = plan_open(n=100_000, epsilon=1, delta="1e-9")
-    >>> answer.first, answer.likely, answer.proportional
-    (2, 13, 14)
+    >>> answer.first, answer.proportional
+    (2, 14)
     """
     law = OpenAlphabet(
         epsilon=parse_epsilon(epsilon),
@@ -228,15 +227,13 @@ def plan_open(
         neighbours=ADD_REMOVE if n is None else REPLACE,
         minimum=minimum_people,
     )
-    counts = range(1, law.proportional + 1)
     return OpenPlan(
         n=n,
         epsilon=law.epsilon,
         delta=law.delta,
         first=law.first,
-        likely=next(count for count in counts if 2 * law.weigh(count) >= count * law.unit),
         proportional=law.proportional,
-        obscured=None if n is None else Fraction(law.floor, n * law.unit + law.floor),
+        obscured=None if n is None else law.obscured(law.n),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dproo.core.checks import whole
 from dproo.core.numbers import Number, parse_epsilon, require_share
-from dproo.mechanisms import AUTO, REPLACE, Relation
+from dproo.mechanisms import AUTO, RECORDS_MAX, REPLACE, Relation
 from dproo.mechanisms.network import DECLARED, LEARNED, SHARE, Network, Wiring
 from dproo.mechanisms.rows import RowSampler
 from dproo.schema.codebook import CodeBook
@@ -79,12 +79,13 @@ class RowPlan:
         """From how many rows on, at this epsilon for all, a private table is probably closer.
 
         The distance of a row grows with the number of rows that share epsilon, and a pair of its
-        columns has about two of as many parts of it as there are columns.
+        columns has about two of as many parts of it as there are columns. None if it never is.
         """
         if not self.alpha:
             return None
-        of_a_pair = float(self.alpha) * min(1.0, 2 / len(self.columns))
-        return max(2, ceil(self.table / of_a_pair))
+        of_a_pair = self.alpha * min(Fraction(1), Fraction(2, len(self.columns)))
+        rows = max(2, ceil(Fraction(self.table) / of_a_pair))
+        return rows if rows <= RECORDS_MAX else None
 
     @property
     def is_hopeless(self) -> bool:

@@ -26,7 +26,14 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.core.checks import one_of
-from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon, percent
+from dproo.core.numbers import (
+    decimal_text,
+    float_upper,
+    parse_delta,
+    parse_epsilon,
+    percent,
+    percent_below,
+)
 from dproo.mechanisms import AUTO, REPLACE, SAMPLERS, choose, mechanism
 from dproo.report import (
     VIOLATION,
@@ -276,10 +283,10 @@ def print_open_plan(
         print_json(vars(answer) | numbers | {"delta": decimal_text(answer.delta)})
         return
     echo(f"A value that fewer than {answer.first:,} records have never appears.")
-    echo(f"From {answer.likely:,} records on it has at least half of its share,")
-    echo(f"from {answer.proportional:,} on all of it.")
+    if answer.n is None or answer.proportional <= answer.n:
+        echo(f"From {answer.proportional:,} records on it is drawn in proportion to them.")
     if answer.obscured is not None:
-        echo(f"The probability of 'other' is at least {float(answer.obscured):.2g}.")
+        echo(f"'other' takes at least {percent_below(answer.obscured)} of every value's share.")
 
 
 def print_row_plan(codebook: str, *, as_json: bool, **known: Any) -> None:

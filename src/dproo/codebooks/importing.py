@@ -115,7 +115,8 @@ def _field(header: Any, name: str) -> dict[str, Any]:
     missing = [value for value in labels if _is_missing(value, ranges, is_text=is_text)]
     listed = [(_text(value), label) for value, label in labels.items() if value not in missing]
     if not is_text and any(not value.removeprefix("-").isdecimal() for value, _ in listed):
-        listed = [(label, "") for _, label in listed]  # cells are read by labels then
+        named = dict.fromkeys(label for _, label in listed)
+        listed = [(label, "") for label in named]  # cells are read by labels then
     texts = [_text(value) for value in missing]
     return field_of(name, listed) | ({"missingValues": ["", *texts]} if texts else {})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dproo.codebooks.draft import TO_DO
 from dproo.schema.cell import INTEGER_TEXT
-from dproo.schema.lookup import field_of
+from dproo.schema.lookup import field_of, listed_once
 
 # Names in the file that is downloaded, and in the one that the API returns.
 _NAMES = {
@@ -66,7 +66,7 @@ def _fields(variable: dict[str, str]) -> list[dict[str, Any]]:
             field_of(
                 f"{name}___{re.sub('[^a-z0-9_]', '_', code.lower())}", [("0", ""), ("1", label)]
             )
-            for code, label in _choices(variable["choices"])
+            for code, label in listed_once(name, _choices(variable["choices"]))
         ]
     if kind in {"yesno", "truefalse"}:
         return [field_of(name, [("0", "no"), ("1", "yes")])]

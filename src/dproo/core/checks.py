@@ -106,7 +106,7 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def exact(value: Any) -> Any:
+def exact(value: Any, *, name: str = "an argument") -> Any:
     """Return a text or number of a subclass as Python's own type; anything else unchanged.
 
     A member of ``class Name(str, Enum)`` is a text, but Python writes another: ``Name.X``. So
@@ -116,11 +116,21 @@ def exact(value: Any) -> Any:
     >>> from enum import Enum
     >>> exact(Enum("Name", {"X": "patients"}, type=str).X)
     'patients'
+
+    Raises:
+        ValueError: it is nested too deeply, or holds itself.
     """
+    try:
+        return _exact(value)
+    except RecursionError:
+        raise ValueError(f"{name} must not be nested so deeply.") from None
+
+
+def _exact(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {exact(name): exact(part) for name, part in value.items()}
+        return {_exact(name): _exact(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(map(exact, value)) if isinstance(value, tuple) else list(map(exact, value))
+        return tuple(map(_exact, value)) if isinstance(value, tuple) else list(map(_exact, value))
     return _scalar(value)
 
 

@@ -10,7 +10,7 @@ on ``ln y`` by at most ``2^-bits ln y``, so that ``e^epsilon - 1`` is known to `
 significant bits however small epsilon is. Both loops below *check* that width before they
 return, so the precision is established at run time as well as by the proof.
 
-Numbers for people come last: percentages, rounded up, and amounts of privacy, which are
+Numbers for people come last: percentages, rounded up or down, and amounts of privacy, which are
 integers in nano-epsilon and atto-delta, so that no sum is too small.
 
 Proof: docs/proofs/exact_numbers.md
@@ -23,7 +23,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, nextafter
+from math import ceil, floor, inf, nextafter
 from operator import floordiv
 
 from dproo.core.checks import exact, refusal, shown
@@ -337,11 +337,23 @@ def percent(share: Fraction) -> str:
     >>> [percent(Fraction(x)) for x in ("0.0288", "0.5001", "1", "0.00012", "1e-9", "0")]
     ['2.9 %', '51 %', '100 %', '0.012 %', '0.001 %', '0.001 %']
     """
-    share = min(max(share, _LEAST), Fraction(1))
+    return _in_percent(min(max(share, _LEAST), Fraction(1)), ceil)
+
+
+def percent_below(share: Fraction) -> str:
+    """Return a share in percent, rounded down to two digits.
+
+    >>> [percent_below(Fraction(x)) for x in ("0.0288", "0.9999", "1", "1e-9", "0")]
+    ['2.8 %', '99 %', '100 %', '0.0000001 %', '0 %']
+    """
+    return _in_percent(share, floor)
+
+
+def _in_percent(share: Fraction, whole: Callable[[Fraction], int]) -> str:
     digits = 0
-    while share * 10**digits < 10:
+    while 0 < share * 10**digits < 10:
         digits += 1
-    rounded = Decimal(ceil_div(share.numerator * 10**digits, share.denominator))
+    rounded = Decimal(whole(share * 10**digits))
     return f"{rounded.scaleb(2 - digits).normalize():f} %"
 
 

@@ -50,6 +50,7 @@ from dproo.ledger.rules import (
     Unit,
     dataset_of,
     delta_field,
+    digest_of,
     public_text,
     written,
 )
@@ -387,7 +388,7 @@ class Ledger:
         Raises:
             LedgerError: the ledger is not what this software wrote.
         """
-        expected = None if expect_head is None else plain_text("expect_head", expect_head)
+        expected = None if expect_head is None else digest_of("head", expect_head)
         with self._reading(is_checked=False) as session:
             session.require_intact()
             replay, now = Replay.of(session.events()), session.clock()

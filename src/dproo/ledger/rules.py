@@ -187,6 +187,15 @@ def dataset_of(name: object) -> str:
     return dataset
 
 
+def digest_of(name: str, value: object) -> str:
+    """Return a SHA-256 as ledgers and receipts write it."""
+    condition = "be 64 lower-case hexadecimal digits"
+    digest = plain_text(name, value, condition)
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(refusal(name, condition, digest))
+    return digest
+
+
 def written(name: str, amount: Fraction) -> str:
     """Return an amount as the exact fraction that a ledger stores.
 
@@ -365,11 +374,7 @@ class Limits:
         if self.columns is not None:
             vars(self)["columns"] = tuple(sorted(set(_names(self.columns))))
         if self.codebook is not None:
-            condition = "be a SHA-256 in hexadecimal"
-            digest = plain_text("codebook", self.codebook, condition)
-            if not _DIGEST.fullmatch(digest):
-                raise ValueError(refusal("codebook", condition, digest))
-            vars(self)["codebook"] = digest
+            vars(self)["codebook"] = digest_of("codebook", self.codebook)
 
     @cached_property
     def declared(self) -> dict[str, Any]:

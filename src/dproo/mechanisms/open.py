@@ -176,6 +176,13 @@ class OpenAlphabet:
         found = (count for count in counts if self.table[count] == count * self.unit)
         return next(found, len(self.table))
 
+    def obscured(self, n: int) -> Fraction:
+        """Return the share that ``other`` takes at least of ``n`` records, and of each letter's.
+
+        ``g(c)/c`` never falls, so it takes least where all records have one letter.
+        """
+        return 1 - Fraction(self.weigh(n), n * self.unit + self.floor)
+
     def weights(self, counts: Counts) -> Runs:
         """Return the integer weight of every letter; the last one is ``other``."""
         if self.neighbours == REPLACE and counts.n != self.n:

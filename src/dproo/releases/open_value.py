@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from dproo.core.numbers import (
     exp_upper,
     float_upper,
     fraction_text,
+    percent_below,
     require_share,
 )
 from dproo.mechanisms.open import OPEN_EPSILON_MIN, OpenAlphabet
@@ -104,16 +106,20 @@ class OpenRequest(Request):
                 "delta": fraction_text(sampler.largest_delta) if sampler.largest_delta else "0",
                 "covers": self.covers(),
             },
-            assurance=self._assurance(sampler),
+            assurance=self._assurance(sampler, counts.n),
         )
 
-    def _assurance(self, sampler: OpenAlphabet) -> Assurance:
+    def _assurance(self, sampler: OpenAlphabet, n: int) -> Assurance:
         """Return from which count on a letter is shown, which no share of draws tells."""
         several = "people" if self.protection.counts_people else "records"
+        obscured = sampler.obscured(n) if self.is_n_public else Fraction(0)
         return Assurance(
             alpha=None,
             told=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"
             f" one of fewer than {sampler.first:,} never",
+            off=obscured,
+            poor=f"at least {percent_below(obscured)} of draws are 'other', whatever the data. It"
+            f" takes more {several} or a larger epsilon",
         )
 
     @property

@@ -214,7 +214,7 @@ class StagedRequest(Request):
 
 
 POOR = Fraction(1, 10)
-"""From this share of draws on, a release is called poor."""
+"""A release is called poor if more than this share of draws, or of the records, may be off."""
 
 A_RECORD = "one record"
 EPSILON_HIGH = 10
@@ -231,7 +231,9 @@ class Assurance:
         scope: what it is said of, such as "in each group", before a comma.
         differ: what differs from what, by default draws from a record.
         is_of_people: whether each record is a person's only one.
-        told: the accuracy in words, where no share of draws tells it.
+        told: the accuracy in words, where no bound on the share of draws tells it.
+        off: with such words, a share that is off, by public or released numbers.
+        poor: what is poor if that is too much, and what would help.
 
     >>> Assurance(alpha=Fraction("0.0288")).sentence
     "at most 2.9 % of draws differ from a random record's"
@@ -245,6 +247,8 @@ class Assurance:
     differ: str = ""
     is_of_people: bool = False
     told: str = ""
+    off: Fraction = Fraction(0)
+    poor: str = ""
 
     @property
     def sentence(self) -> str:
@@ -262,14 +266,19 @@ class Assurance:
 
     def warnings(self, epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
         """Return what whoever uses the release should know first."""
-        found = []
-        if not self.told and self.records is None and (self.alpha is None or self.alpha > POOR):
-            share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
-            found.append(
-                f"The accuracy is poor: {share} of draws may say nothing about the data. It takes"
-                " more records, a larger epsilon or fewer possible values; see dproo plan."
-            )
+        off, poor = (self.off, self.poor) if self.told else self._off
+        found = [f"The accuracy is poor: {poor}; see dproo plan."] if off > POOR else []
         return found + epsilon_warnings(epsilon, whom=whom)
+
+    @property
+    def _off(self) -> tuple[Fraction, str]:
+        """The share of draws that may be off, and in words; 0 where the records are private."""
+        share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
+        off = Fraction(1) if self.alpha is None else self.alpha
+        return off if self.records is None else Fraction(0), (
+            f"{share} of draws may say nothing about the data. It takes more records, a larger"
+            " epsilon or fewer possible values"
+        )
 
 
 def epsilon_warnings(epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:

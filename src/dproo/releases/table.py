@@ -18,14 +18,14 @@ from typing import Any
 from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import decimal_text, float_upper, fraction_text
+from dproo.core.numbers import decimal_text, float_upper, fraction_text, percent
 from dproo.counting.fit import Column
 from dproo.counting.sql import statements as sql
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled
 from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
-from dproo.releases.request import Assurance, Drawn, Request, StagedRequest
+from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest
 from dproo.releases.row import folded
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
@@ -168,7 +168,7 @@ class ModelRequest(Request):
             values=(),
             facts=self._facts(released) | {"model": model.kept},
             certificate=self._certificate(released),
-            assurance=Assurance(alpha=None, told=_accuracy(released)),
+            assurance=_assurance(released),
         )
 
     @cached_property
@@ -352,7 +352,7 @@ def _is_small(discovery: DiscoveryRequest, network: Wiring, most: int) -> bool:
 _KERNEL = {LEARNED: AUTO, INDEPENDENT: INDEPENDENT}
 
 
-def _accuracy(released: Released) -> str:
+def _assurance(released: Released) -> Assurance:
     """Return how far noise moves the counts that were measured, and sums of them."""
     sizes = released.request.sizes
     alone: dict[int, int] = {}
@@ -364,11 +364,16 @@ def _accuracy(released: Released) -> str:
         if len(found.family) > 1:
             together = max(together, half_width(found, 1))
     if not alone:
-        return "no column has two possible values"
+        return Assurance(alpha=None, told="no column has two possible values")
     more = f", of columns counted together by at most {together:,}" if together else ""
     most = max(alone.values())
-    return (
-        f"noise moves 95 % of the counts of a column by at most {most:,}{more}; the rest is fitted"
+    return Assurance(
+        alpha=None,
+        told=f"noise moves 95 % of the counts of a column by at most {most:,}{more}; the rest is"
+        " fitted",
+        off=most / Fraction(released.records),
+        poor=f"noise may move counts of a column by more than {percent(POOR)} of all records. It"
+        " takes more records, a larger epsilon, or fewer columns and possible values",
     )
 
 

@@ -209,8 +209,8 @@ class Alphabet:
         axes: list[Axis] = []
         for letters in columns.values():
             # The policy of the product decides; within a column "other" is an ordinary letter.
-            part = cls.of(letters, policy=UNIFORM)
-            if part.columns:
+            part = None if isinstance(letters, Mapping) else cls.of(letters, policy=UNIFORM)
+            if part is None or part.columns:
                 raise ValueError("alphabet must not nest a product of columns in another.")
             axes.append(part.axes[0])
         return cls(axes=tuple(axes), columns=tuple(columns), policy=policy)

@@ -409,6 +409,16 @@ class Bins(Axis):
         return bisect_right(self.edges, number) - 1
 
 
+def between(low: float, high: float, share: float) -> float:
+    """Return the number that lies at a share of a bin, never its upper edge.
+
+    >>> between(18, 65, 0.5), between(-1e308, 1e308, 0.75)
+    (41.5, 5e+307)
+    """
+    number = 2 * (low / 2 + share * (high / 2 - low / 2))  # the width itself may be no float
+    return max(min(number, math.nextafter(high, low)), low)
+
+
 def _edge(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) <= EXACT_FLOAT else repr(edge)
 

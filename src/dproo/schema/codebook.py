@@ -6,8 +6,8 @@ booleans, or the ``bins`` between public edges. Additions to the standard are ``
 ``parents``, the columns that a column depends on; ``other``, the name of the letter for every
 cell outside; ``outside``, a value of the column that every cell outside counts as instead,
 which saves the extra letter; ``as``, how text is read (``text`` or ``lower``); and ``source``,
-where the letters come from. A misspelt key is refused; all others are
-preserved and ignored.
+where the letters come from. A misspelt key and a value of the wrong kind are
+refused; all other keys are preserved and ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from dproo.schema.axis import (
     Letter,
     Letters,
     PeriodRange,
+    between,
 )
 from dproo.schema.lookup import described
 from dproo.schema.reading import (
@@ -100,8 +101,7 @@ class Field:
         if self.kind == "integer":
             first, past = max(ceil(low), 1 - RANGE_LIMIT), min(ceil(high), RANGE_LIMIT)
             return first + source.below(past - first) if first < past else self[place]
-        share = source.below(_STEPS) / _STEPS
-        return min(low + share * (high - low), nextafter(high, low))
+        return between(low, high, source.below(_STEPS) / _STEPS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,20 +134,59 @@ FIELD_TYPES = {
 _DOMAINS = "categories, constraints.enum, a minimum and maximum, or bins"
 _FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%y": "YY", "%b": "MMM", "%B": "MMMM"}
 _ALIKE = 0.8  # of the characters of two keys
-_BOOK_KEYS = (
-    "schema dialect encoding compression draft path name title description sources licenses format"
-    " mediatype bytes hash homepage"
+_KINDS: dict[str, tuple[type, ...]] = {
+    "a text": (str,),
+    "a list": (list, tuple, range),
+    "a text or a list": (str, list, tuple, range),
+    "an object": (Mapping,),
+    "true or false": (bool,),
+    "an integer": (int,),
+    "a number or a text": (int, float, str),
+    "anything": (object,),
+}
+
+
+def _keys(by_kind: Mapping[str, str]) -> dict[str, str]:
+    return {key: kind for kind, keys in by_kind.items() for key in keys.split()}
+
+
+_BOOK_KEYS = _keys(
+    {
+        "a text": "encoding compression name title description format mediatype hash homepage",
+        "a list": "sources licenses",
+        "a text or a list": "path",
+        "an object": "schema dialect",
+        "an integer": "bytes",
+        "anything": "draft",
+    }
 )
-_SCHEMA_KEYS = "fields missingValues fieldsMatch primaryKey uniqueKeys foreignKeys"
-_FIELD_KEYS = (
-    "name type format categories categoriesOrdered constraints missingValues bins parents other"
-    " outside as source sources decimalChar groupChar bareNumber trueValues falseValues title"
-    " description example rdfType"
+_SCHEMA_KEYS = _keys(
+    {
+        "a list": "fields missingValues uniqueKeys foreignKeys",
+        "a text or a list": "fieldsMatch primaryKey",
+    }
 )
-_CONSTRAINT_KEYS = (
-    "required unique enum pattern minLength maxLength minimum maximum exclusiveMinimum"
-    " exclusiveMaximum jsonSchema"
+_FIELD_KEYS = _keys(
+    {
+        "a text": "name type format other as source decimalChar groupChar title description"
+        " rdfType",
+        "a list": "categories missingValues bins parents sources trueValues falseValues",
+        "an object": "constraints",
+        "true or false": "categoriesOrdered bareNumber",
+        "anything": "outside example",
+    }
 )
+_CONSTRAINT_KEYS = _keys(
+    {
+        "a text": "pattern",
+        "a list": "enum",
+        "an object": "jsonSchema",
+        "true or false": "required unique",
+        "an integer": "minLength maxLength",
+        "a number or a text": "minimum maximum exclusiveMinimum exclusiveMaximum",
+    }
+)
+_VALUE_KEYS = _keys({"a text": "label", "anything": "value"})
 
 
 def wrong(place: str, condition: str, value: object) -> ValueError:
@@ -155,10 +194,15 @@ def wrong(place: str, condition: str, value: object) -> ValueError:
     return ValueError(refusal(place, condition, value))
 
 
-def _check_keys(part: Mapping[str, Any], known: str, place: str) -> None:
-    """Refuse a key that is nearly one of these, and so was meant to be it."""
-    names = {re.sub("[^a-z]", "", name.lower()): name for name in known.split()}
-    for key in set(part) - set(names.values()):
+def _check_keys(part: Mapping[str, Any], known: Mapping[str, str], place: str) -> None:
+    """Refuse a value of another kind, and a key that is nearly one of these: it was meant to be."""
+    for key, value in part.items():
+        if key in known:
+            types = _KINDS[known[key]]
+            if not isinstance(value, types) or (type(value) is bool and int in types):
+                raise wrong(f"{place}{key}", f"be {known[key]}", value)
+            continue
+        names = {re.sub("[^a-z]", "", name.lower()): name for name in known}
         plain = re.sub("[^a-z$]", "", str(key).lower())
         if "$" in plain:
             continue
@@ -179,24 +223,23 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     if field.get("bareNumber", True) is not True:
         raise ValueError(f"{place}.bareNumber must be true: signs beside a number are not read.")
     name = field.get("name")
-    if not isinstance(name, str) or not name:
+    if not name:
         raise wrong(f"{place}.name", "be a text", name)
     kind = field.get("type")
-    if not isinstance(kind, str) or kind not in FIELD_TYPES:
+    if kind not in FIELD_TYPES:
         raise wrong(f"{place}.type", f"be one of {', '.join(FIELD_TYPES)}", kind)
     if "missingValues" in field:
         missing = missing_of(field, place)
     axis = _read_as(_axis(field, kind, place), field, kind, place, missing)
     other = field.get("other", OTHER)
-    if not isinstance(other, str) or not other or axis.place(other) is not None:
+    if not other or axis.place(other) is not None:
         raise ValueError(
             refusal(f"{place}.other", "be a text that is not a letter of the column", other)
             + " It names the letter for all other cells."
         )
     parents = field.get("parents")
     if parents is not None:
-        is_list = isinstance(parents, Sequence) and not isinstance(parents, str)
-        if not is_list or not all(isinstance(parent, str) for parent in parents):
+        if not all(isinstance(parent, str) for parent in parents):
             raise wrong(f"{place}.parents", "be a list of columns", parents)
         parents = tuple(parents)
     outside = _outside(field, axis, place) if "outside" in field else None
@@ -215,7 +258,7 @@ def _labels(categories: Sequence[Any]) -> dict[str, str]:
     return {
         str(value.get("value")): value["label"]
         for value in categories
-        if isinstance(value, Mapping) and isinstance(value.get("label"), str)
+        if isinstance(value, Mapping) and "label" in value
     }
 
 
@@ -252,8 +295,6 @@ def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Rea
     if reading in DAYS:
         form = field.get("format", "default")
         shown = "YYYY-MM-DD" if form == "default" else form
-        if not isinstance(shown, str):
-            raise wrong(f"{place}.format", "be a text", form)
         shown = re.sub("%[YmdybB]", lambda part: _FORMATS[part[0]], shown)
         return Reading(kind=reading, format=shown)
     return Reading(kind=reading)
@@ -275,15 +316,16 @@ def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
 def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     """Return the letters that a field declares, in one way only."""
     constraints = field.get("constraints", {})
-    if not isinstance(constraints, Mapping):
-        raise wrong(f"{place}.constraints", "be an object", constraints)
     _check_keys(constraints, _CONSTRAINT_KEYS, f"{place}.constraints.")
-    bounds = {"minimum", "maximum"} & set(constraints)
+    reading = FIELD_TYPES[kind].reading
+    bounds = [key for key in ("minimum", "maximum") if key in constraints]
+    if bounds and reading not in {INTEGER, NUMBER, *DAYS}:
+        condition = f"be left out for type {kind}, which has no order"
+        raise wrong(f"{place}.constraints.{bounds[0]}", condition, constraints[bounds[0]])
     ways = [way for way in ("categories", "bins") if way in field]
     ways += ["enum"] if "enum" in constraints else []
     if not ways and (letters := FIELD_TYPES[kind].letters):
         return Letters(letters, is_open=True)
-    reading = FIELD_TYPES[kind].reading
     if not ways and reading in {INTEGER, *DAYS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
         if reading in {DATE, MONTH}:
@@ -299,14 +341,35 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     if way == "bins":
         if kind not in {"integer", "number", "year"}:
             raise wrong(f"{place}.bins", "have type integer or number", kind)
-        edges = field["bins"]
-        return _declared(f"{place}.bins", lambda: Bins(Bins.of(edges).edges, is_open=True))
-    values = field["categories"] if way == "categories" else constraints["enum"]
-    where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        raise wrong(where, "be a list", values)
-    listed = [_value(value, kind, where) for value in values]
-    return _declared(where, lambda: Letters(Letters.of(listed).letters, is_open=True))
+        edges, where = field["bins"], f"{place}.bins"
+        axis = _declared(where, lambda: Bins(Bins.of(edges).edges, is_open=True))
+    else:
+        values = field["categories"] if way == "categories" else constraints["enum"]
+        where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
+        listed = [_value(value, kind, where) for value in _values(values, where)]
+        axis = _declared(where, lambda: Letters(Letters.of(listed).letters, is_open=True))
+    _check_bounds(axis, constraints, reading, place, where)
+    return axis
+
+
+def _check_bounds(
+    axis: Axis, constraints: Mapping[str, Any], reading: str, place: str, where: str
+) -> None:
+    """Refuse a listed value, or a whole bin, outside the minimum and maximum."""
+    least, most = constraints.get("minimum"), constraints.get("maximum")
+    for bound in (least, most):
+        if bound is not None and reading in {DATE, MONTH}:
+            _declared(f"{place}.constraints", partial(periods, bound, bound, reading))
+        elif isinstance(bound, str):
+            raise ValueError(f"{place}.constraints: minimum and maximum must be numbers.")
+    for at in range(axis.listed):
+        first: Any = axis.letter(at)
+        last = first
+        if isinstance(axis, Bins):
+            first, past = axis.edges[at : at + 2]
+            last = nextafter(past, first)
+        if (least is not None and last < least) or (most is not None and first > most):
+            raise wrong(where, "lie within constraints.minimum and maximum", axis.letter(at))
 
 
 def _open_range(low: Any, high: Any) -> IntegerRange:
@@ -315,9 +378,16 @@ def _open_range(low: Any, high: Any) -> IntegerRange:
     return replace(IntegerRange.of(low, high + 1), is_open=True)
 
 
-def _value(value: Any, kind: str, place: str) -> Letter:
-    """Return the letter of a category, which may carry a label."""
-    letter: Any = value.get("value") if isinstance(value, Mapping) else value
+def _values(listed: Sequence[Any], place: str) -> list[Any]:
+    """Return the values of a list, each of which may carry a label."""
+    for at, value in enumerate(listed):
+        if isinstance(value, Mapping):
+            _check_keys(value, _VALUE_KEYS, f"{place}[{at}].")
+    return [value.get("value") if isinstance(value, Mapping) else value for value in listed]
+
+
+def _value(letter: Any, kind: str, place: str) -> Letter:
+    """Return the letter of a category."""
     wanted: Any = FIELD_TYPES[kind].python
     if wanted is None:
         raise wrong(place, "not have type number: give bins", kind)
@@ -338,12 +408,7 @@ def _declared(place: str, make: Any) -> Axis:
 
 def missing_of(schema: Mapping[str, Any], place: str) -> frozenset[str]:
     """Return the texts that mean a missing cell."""
-    values = schema.get("missingValues", [""])
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        raise wrong(f"{place}.missingValues", "be a list", values)
-    texts: list[Any] = [
-        value.get("value") if isinstance(value, Mapping) else value for value in values
-    ]
+    texts = _values(schema.get("missingValues", [""]), f"{place}.missingValues")
     for text in texts:
         if not isinstance(text, str):
             raise wrong(f"{place}.missingValues", "be texts", text)
@@ -503,11 +568,8 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
         book = _read(path_of("codebook", book))
     if not isinstance(book, Mapping):
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
-    try:
-        found: dict[str, Any] = exact(book)
-        require_unicode("", found)
-    except RecursionError:
-        raise ValueError("codebook must not be nested so deeply.") from None
+    found: dict[str, Any] = exact(book, name="codebook")
+    require_unicode("", found)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from io import StringIO
@@ -78,7 +79,7 @@ def described(text: str) -> dict[str, Any] | None:
 
 def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the field of a column with these values and labels."""
-    listed = [(value, label) for value, label in entries if value]
+    listed = listed_once(name, entries)
     if len(listed) == 1 and (ends := _RANGE.fullmatch(listed[0][0])):
         bounds = {"minimum": int(ends[1]), "maximum": int(ends[2]) - 1}
         return {"name": name, "type": "integer", "constraints": bounds}
@@ -89,9 +90,22 @@ def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
     is_integer = bool(listed) and all(re.fullmatch(INTEGER_TEXT, value) for value, _ in listed)
     categories = [
         {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
-        for value, label in dict(listed).items()
+        for value, label in listed
     ]
     return {"name": name, "type": "integer" if is_integer else "string", "categories": categories}
+
+
+def listed_once(name: str, entries: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the entries of a column that have a value.
+
+    Raises:
+        ValueError: a value is listed twice, so that it is not clear which label it has.
+    """
+    listed = [(value, label) for value, label in entries if value]
+    for value, times in Counter(value for value, _ in listed).items():
+        if times > 1:
+            raise ValueError(refusal(f"column {name!r}", "list each value once", value))
+    return listed
 
 
 def _label(row: Sequence[str], place: int) -> str:

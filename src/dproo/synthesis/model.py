@@ -30,7 +30,7 @@ from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
 from dproo.receipt import Receipt
-from dproo.schema.axis import RANGE_LIMIT, Bins
+from dproo.schema.axis import RANGE_LIMIT, Bins, between
 from dproo.schema.reading import INTEGER, NUMBER, Reading
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
 from dproo.synthesis.fit import LOWEST, Array, Law
@@ -107,7 +107,7 @@ class ModelColumn:
     def _number(self, edges: tuple[float, float], share: float) -> float:
         low, high = edges
         if not self.is_integer:
-            return min(low + share * (high - low), math.nextafter(high, low))
+            return between(low, high, share)
         first = max(math.ceil(low), 1 - RANGE_LIMIT)  # no integer of a cell has more digits
         past = max(min(math.ceil(high), RANGE_LIMIT), first + 1)
         return min(first + int(share * (past - first)), past - 1)

@@ -13,7 +13,7 @@ from dproo.analysis.certificate import certify
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import HOPELESS, RowPlan, plan_row, table_noise
 from dproo.core.checks import needing, one_of, refusal, whole
-from dproo.core.numbers import parse_delta, parse_epsilon, percent
+from dproo.core.numbers import parse_delta, parse_epsilon, percent, percent_below
 from dproo.counting.fit import Column
 from dproo.counting.sql.statements import TEXT
 from dproo.mechanisms import (
@@ -236,12 +236,14 @@ def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
         delta=parse_delta(form.get("delta")),
         protection=Protection(neighbours=known["neighbours"]),
     ).sampler_for(known["n"])
-    lost = Fraction(min(sampler.proportional, known["n"]), known["n"])
+    n = known["n"]
+    rare, obscured = Fraction(min(sampler.proportional, n), n), sampler.obscured(n)
     sentence = (
         f"a value that {sampler.proportional:,} records share is drawn in proportion, one of fewer"
-        f" than {sampler.first:,} never."
+        f" than {sampler.first:,} never; 'other' takes at least {percent_below(obscured)} of every"
+        " value's share."
     )
-    return _forecast(form, lost, sentence)
+    return _forecast(form, max(rare, obscured), sentence)
 
 
 def _numbers(form: Fields, *own: str) -> dict[str, Any]:
