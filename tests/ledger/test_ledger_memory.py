@@ -254,7 +254,7 @@ def test_a_restore_that_a_crash_cut_off_is_charged_once(
     charge(ledger, "0.25")
     put_back(ledger, old)
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.restore.tell", lambda *_, **__: None)
+        patch.setattr("dproo.ledger.restore.write_notes", lambda *_, **__: None)
         accept_restore(ledger.path)
     with pytest.raises(errors.RolledBackError):
         ledger.show()
@@ -296,10 +296,10 @@ def test_others_may_accept_a_restore_and_charge_before_it_is_noted(
         patch.undo()
         assert [loss.charge for loss in accept_restore(ledger.path)] == [250_000_000]
         charge(ledger, "0.125")
-        witness.tell(*given, **named)
+        witness.write_notes(*given, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.restore.tell", later)
+        patch.setattr("dproo.ledger.restore.write_notes", later)
         accept_restore(ledger.path)
     assert left(ledger) == "0.625"
     assert ledger.verify().events == 3
@@ -458,12 +458,12 @@ def test_notes_stand_in_the_order_of_the_events_whoever_writes_first(
     """One process is overtaken by another between its commit and its note."""
     late: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.ledger.tell", lambda news, **_: late.append(news))
+        patch.setattr("dproo.ledger.ledger.write_notes", lambda news, **_: late.append(news))
         charge(ledger)
         charge(ledger)
     charge(ledger)
     for news in reversed(late):
-        witness.tell(news, timeout=1)
+        witness.write_notes(news, timeout=1)
     (notes,) = state.iterdir()
     lines = notes.read_text().splitlines()
     assert [f'"seq": {seq},' in line for seq, line in enumerate(lines, start=1)] == [True] * 4

@@ -180,14 +180,14 @@ def _told(line: Line) -> dict[str, str]:
     columns = ", ".join(map(str, found["columns"]))
     left = released_text(line, most=_SHOWN)
     role = f" (role {line.spender})" if line.spender else ""
-    told = {
+    parts = {
         "what": f"{columns}: {left}" if columns and left else left or columns,
         "purpose": found["purpose"] or "not stated",
         "by": (found["operator"] or "not stated") + role,
         "accuracy": found["accuracy"] or "",
         "problem": line.problem or "",
     }
-    return {name: text for name, text in told.items() if text and not line.is_restored}
+    return {name: text for name, text in parts.items() if text and not line.is_restored}
 
 
 @ledger_command.command("report")
@@ -229,8 +229,8 @@ def accept(*, path: str | None) -> None:
     newest copy back; use this command only if there is none.
     """
     for loss in accept_restore(book_of(path)):
-        told = "charged again" if loss.is_declared else "charged before; declare what is left"
-        echo(f"{loss.dataset}: {_cost(loss)} {told}")
+        fate = "charged again" if loss.is_declared else "charged before; declare what is left"
+        echo(f"{loss.dataset}: {_cost(loss)} {fate}")
 
 
 @ledger_command.command("export")
@@ -265,8 +265,8 @@ def import_(source: str, *, path: str | None) -> None:
 def requests_(*, path: str | None) -> None:
     """Show the releases that a second person must approve."""
     for asked in Ledger(book_of(path)).requests():
-        told = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {_cost(asked)}"
-        echo(f"{told}  {asked.state}  {json_text(asked.request)}")
+        line = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {_cost(asked)}"
+        echo(f"{shown_of}  {asked.state}  {json_text(asked.request)}")
 
 
 @ledger_command.command("approve")

@@ -33,11 +33,11 @@ SPARSE = 0.2
 """A column is of numbers, or of dates, if this share of its cells is written so."""
 
 RARE = 0.1
-"""A column is left out where less than this share of its records can be told."""
+"""A column is left out where less than this share of its records would be covered."""
 
 YEARS = range(1800, 2200)
 MONTHS = 36
-"""Dates are told by month if that makes no more letters than these, else by year."""
+"""Dates are shown by month if that makes no more letters than these, else by year."""
 
 _ERROR = 0.001  # how often noise alone may look like a count
 _NEAR = 3
@@ -58,7 +58,7 @@ _WHOLE = ("9", "-9")
 _POINT = ("9.9", "-9.9", "9e-9", "9.9e-9", "-9.9e-9", "9.9e+9", "-9.9e+9", "9,9.9", "-9,9.9")
 _COMMA = ("9,9", "-9,9", "9.9,9", "-9.9,9")
 SHAPES = (*_WHOLE, *_POINT, *_COMMA, *_FORMS)
-"""The shapes of text that are told apart: numbers and dates."""
+"""The shapes of text that are distinguished: numbers and dates."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def spread(noisy: Sequence[int], scale: float) -> range:
 def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
     """Return how text is written, from noisy counts of :data:`SHAPES`, of all others last."""
     least = level(len(noisy), scale)
-    # The noise of many cells adds up: only what stands out of it is told.
+    # The noise of many cells adds up: only what stands out of it counts.
     counts = {
         shape: count if count > least else 0 for shape, count in zip(SHAPES, noisy, strict=False)
     }
@@ -226,7 +226,7 @@ def bins_field(name: str, edges: Sequence[float], guess: Guess) -> dict[str, Any
 def integers_field(
     name: str, edges: Sequence[float], noisy: Sequence[int], scale: float
 ) -> tuple[dict[str, Any], int] | None:
-    """Return the field of few integers, and how many records it tells, about.
+    """Return the field of few integers, and about how many records it covers.
 
     The last edge is behind the last integer, and the last count is of all cells outside.
     """
@@ -234,8 +234,8 @@ def integers_field(
     if not inside:
         return None
     ends = {"minimum": int(edges[inside[0]]), "maximum": int(edges[inside[-1]])}
-    told = sum(noisy[place] for place in inside)
-    return {"name": name, "type": "integer", "constraints": ends}, told
+    covered = sum(noisy[place] for place in inside)
+    return {"name": name, "type": "integer", "constraints": ends}, covered
 
 
 def bins_of_letters(letters: Mapping[str, int]) -> list[float]:
@@ -255,7 +255,7 @@ def are_integers(letters: Mapping[str, int]) -> bool:
 
 
 def have_bins(letters: Mapping[str, int]) -> bool:
-    """Return whether values are integers that are better told by bins: many, and exact floats."""
+    """Return whether values are integers that bins describe better: many, and exact floats."""
     is_many = len(letters) > CATEGORIES and are_integers(letters)
     return is_many and all(abs(int(letter)) < EXACT_FLOAT for letter in letters)
 
@@ -281,7 +281,7 @@ def category_field(
 def dates_field(
     name: str, noisy: Sequence[int], scale: float, guess: Guess
 ) -> tuple[dict[str, Any], int] | None:
-    """Return the field of dates, by month or year, and how many records it tells, about.
+    """Return the field of dates, by month or year, and about how many records it covers.
 
     The noisy counts are of :data:`YEARS`, and of all cells outside.
     """
@@ -289,14 +289,14 @@ def dates_field(
     if not inside:
         return None
     first, last = YEARS[inside[0]], YEARS[inside[-1]]
-    told = sum(noisy[place] for place in inside)
+    covered = sum(noisy[place] for place in inside)
     form = {} if guess.format == _ISO else {"format": _STRFTIME[guess.format]}
     kind, ends = "year", (first, last)
-    # Which of two numbers is the month cannot be told where slashes are between them.
+    # Which of two numbers is the month is unknown where slashes are between them.
     if 12 * (last - first + 1) <= MONTHS and guess.format != _SLASHES:
         kind, ends = "yearmonth", (f"{first}-01", f"{last}-12")  # type: ignore[assignment]
     bounds = {"minimum": ends[0], "maximum": ends[1]}
-    return {"name": name, "type": kind, "constraints": bounds, **form}, told
+    return {"name": name, "type": kind, "constraints": bounds, **form}, covered
 
 
 _STRFTIME = {_POINTS: "%d.%m.%Y", _SLASHES: "%d/%m/%Y"}

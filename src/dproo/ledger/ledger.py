@@ -55,7 +55,7 @@ from dproo.ledger.rules import (
     written,
 )
 from dproo.ledger.stores import PATIENCE, LedgerSession, Store, seconds, store_of
-from dproo.ledger.witness import named_witness, tell
+from dproo.ledger.witness import named_witness, write_notes
 from dproo.mechanisms import Relation
 
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
@@ -420,7 +420,7 @@ class Ledger:
             return action(session), session.memory.news(session)
 
         result, news = self._store.write(remembered, is_patient=not needs_room)
-        tell(news, timeout=self.timeout)
+        write_notes(news, timeout=self.timeout)
         return result
 
 

@@ -15,7 +15,7 @@ from dproo.ledger.ledger import Ledger
 from dproo.ledger.location import Database, address_of
 from dproo.ledger.rules import TERMS
 from dproo.ledger.stores import PATIENCE, LedgerSession, seconds, store_of
-from dproo.ledger.witness import News, Note, named_witness, tell
+from dproo.ledger.witness import News, Note, named_witness, write_notes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def accept_restore(
         return _losses(lost, names), memory.news(session)
 
     found, news = store.write(restore)
-    tell(news, timeout=timeout)
+    write_notes(news, timeout=timeout)
     return found
 
 

@@ -381,7 +381,7 @@ class Memory:
         return found
 
     def news(self, held: Held) -> list[News]:
-        """Return what the witnesses lack, for :func:`tell` after the commit."""
+        """Return what the witnesses lack, for :func:`write_notes` after the commit."""
         first = held.event(1)
         if first is None:
             return []
@@ -399,7 +399,7 @@ class Memory:
         return witness, newest, notes
 
 
-def tell(news: Iterable[News], *, timeout: float) -> None:
+def write_notes(news: Iterable[News], *, timeout: float) -> None:
     """Write to the witnesses what was committed.
 
     Raises:

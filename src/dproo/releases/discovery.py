@@ -190,7 +190,7 @@ class DiscoveryRequest(StagedRequest):
                 "delta": float_upper(delta),
                 "covers": f"{self.covers(of_a_person=True)}, the whole code book",
             },
-            assurance=Assurance(alpha=None, told=self.accuracy),
+            assurance=Assurance(alpha=None, words=self.accuracy),
         )
 
     def _found(self, run: _Discovery) -> dict[str, Any]:
@@ -396,12 +396,12 @@ class _Discovery:
         if self._is_narrow(state):
             self._keep(name, *(found.integers_field(name, edges, noisy, scale) or ({}, 0)))
             return
-        told = self.records - noisy[-1]
-        if sum(state.letters.values()) > told:
+        covered = self.records - noisy[-1]
+        if sum(state.letters.values()) > covered:
             self._settle(state)
             return
         cut = found.quantiles(edges, noisy, math.sqrt(2 * len(edges)) * scale)
-        self._keep(name, found.bins_field(name, cut, state.guess), told)
+        self._keep(name, found.bins_field(name, cut, state.guess), covered)
 
     def _settle(self, state: _ColumnState) -> None:
         """Make a field of what was released of a column."""
@@ -420,13 +420,13 @@ class _Discovery:
         kept = [letters[str(letter)] for letter in described["categories"]]
         self._keep(name, described, sum(kept))
 
-    def _keep(self, name: str, described: dict[str, Any], told: float) -> None:
-        """Add a field, unless too few records are told by it."""
-        if not described or told < found.RARE * self.records:
+    def _keep(self, name: str, described: dict[str, Any], covered: float) -> None:
+        """Add a field, unless it covers too few records."""
+        if not described or covered < found.RARE * self.records:
             self.left_out[name] = NOTHING
             return
         request = self.request
         paid = f"epsilon {decimal_text(request.epsilon)}, delta {decimal_text(request.delta)}"
         source = f"found privately, for {paid} with all other columns"
         self.fields.append({**described, "source": source})
-        self.others[name] = round(min(1.0, max(0.0, 1 - told / self.records)), 3)
+        self.others[name] = round(min(1.0, max(0.0, 1 - covered / self.records)), 3)

@@ -110,12 +110,12 @@ class OpenRequest(Request):
         )
 
     def _assurance(self, sampler: OpenAlphabet, n: int) -> Assurance:
-        """Return from which count on a letter is shown, which no share of draws tells."""
+        """Return from which count on a letter is shown, as no share of draws says."""
         several = "people" if self.protection.counts_people else "records"
         obscured = sampler.obscured(n) if self.is_n_public else Fraction(0)
         return Assurance(
             alpha=None,
-            told=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"
+            words=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"
             f" one of fewer than {sampler.first:,} never",
             off=obscured,
             poor=f"at least {percent_below(obscured)} of draws are 'other', whatever the data. It"

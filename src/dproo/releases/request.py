@@ -218,7 +218,7 @@ POOR = Fraction(1, 10)
 
 A_RECORD = "one record"
 EPSILON_HIGH = 10
-"""Above this epsilon, a release is said to protect little."""
+"""Above this epsilon, a release warns that it protects little."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,10 +228,10 @@ class Assurance:
     Attributes:
         alpha: the largest share of draws that differ; nothing where no bound is known.
         records: the number of records that this holds for, where their number is private.
-        scope: what it is said of, such as "in each group", before a comma.
+        scope: where it holds, such as "in each group", before a comma.
         differ: what differs from what, by default draws from a record.
         is_of_people: whether each record is a person's only one.
-        told: the accuracy in words, where no bound on the share of draws tells it.
+        words: the accuracy, where no bound on the share of draws states it.
         off: with such words, a share that is off, by public or released numbers.
         poor: what is poor if that is too much, and what would help.
 
@@ -246,15 +246,15 @@ class Assurance:
     scope: str = ""
     differ: str = ""
     is_of_people: bool = False
-    told: str = ""
+    words: str = ""
     off: Fraction = Fraction(0)
     poor: str = ""
 
     @property
     def sentence(self) -> str:
         """The accuracy in words."""
-        if self.told:
-            return self.told
+        if self.words:
+            return self.words
         if self.alpha is None:
             return "no bound is known: a column's parents are not all in one earlier family"
         whose, several = ("person", "people") if self.is_of_people else ("record", "records")
@@ -266,7 +266,7 @@ class Assurance:
 
     def warnings(self, epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
         """Return what whoever uses the release should know first."""
-        off, poor = (self.off, self.poor) if self.told else self._off
+        off, poor = (self.off, self.poor) if self.words else self._off
         found = [f"The accuracy is poor: {poor}; see dproo plan."] if off > POOR else []
         return found + epsilon_warnings(epsilon, whom=whom)
 

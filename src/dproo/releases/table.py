@@ -364,12 +364,12 @@ def _assurance(released: Released) -> Assurance:
         if len(found.family) > 1:
             together = max(together, half_width(found, 1))
     if not alone:
-        return Assurance(alpha=None, told="no column has two possible values")
+        return Assurance(alpha=None, words="no column has two possible values")
     more = f", of columns counted together by at most {together:,}" if together else ""
     most = max(alone.values())
     return Assurance(
         alpha=None,
-        told=f"noise moves 95 % of the counts of a column by at most {most:,}{more}; the rest is"
+        words=f"noise moves 95 % of the counts of a column by at most {most:,}{more}; the rest is"
         " fitted",
         off=most / Fraction(released.records),
         poor=f"noise may move counts of a column by more than {percent(POOR)} of all records. It"
