@@ -150,7 +150,7 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
 def test_a_death_between_commit_and_note_locks_nobody_out(ledger: Ledger, state: Path) -> None:
     code = (
         "import os, signal, sys; from dproo.ledger import Ledger, ledger\n"
-        "ledger.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "ledger.write_notes = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace')"
     )
     done = subprocess.run([sys.executable, "-c", code, url_of(ledger)], check=False)

@@ -266,7 +266,7 @@ def requests_(*, path: str | None) -> None:
     """Show the releases that a second person must approve."""
     for asked in Ledger(book_of(path)).requests():
         line = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {_cost(asked)}"
-        echo(f"{shown_of}  {asked.state}  {json_text(asked.request)}")
+        echo(f"{line}  {asked.state}  {json_text(asked.request)}")
 
 
 @ledger_command.command("approve")
