@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +18,8 @@ from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.one_of(3)
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+expect, Error = playwright.expect, playwright.Error
 
 MOST_ACTIONS = 20
 ZOOMED = {"width": 640, "height": 450}
@@ -322,6 +324,56 @@ def test_a_private_table_is_released_shown_and_saved(browser, steward, tmp_path)
         page.click("#go")
         page.wait_for_selector("#value dd")
         assert not page.is_visible("#released-table")
+
+
+TRIPLE = "a b,ill, two  blanks\n" + "x,yes,1\ny,no,2\n" * 20
+TRIPLE_BOOK = {
+    "schema": {
+        "fields": [
+            {"name": "a b", "type": "string", "categories": ["x", "y"]},
+            {"name": "ill", "type": "string", "categories": ["yes", "no"]},
+            {"name": " two  blanks", "type": "string", "categories": ["1", "2"]},
+        ]
+    }
+}
+
+
+def test_counts_of_two_columns_are_of_those_that_are_chosen(browser, steward):
+    (steward.folder / "triple.csv").write_text(TRIPLE)
+    name = str(steward.folder / "triple.csv")
+    Ledger(steward.ledger).declare(name, budget="9", neighbours="replace")
+    held = []
+
+    def hold_the_first(route):
+        held.append(route)
+        if len(held) > 1:
+            route.continue_()
+
+    with visit(browser, steward, "release") as page:
+        choose(page, "triple.csv")
+        page.evaluate(DROP, [json.dumps(TRIPLE_BOOK)])
+        page.wait_for_selector("#save-book:enabled")
+        page.fill("#n", "40")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.click("#go")
+        page.wait_for_selector("#released-table:visible")
+        page.click("text=Two columns together")
+        caption, heads = page.locator("#together caption"), page.locator("#together thead th")
+        expect(caption).to_have_text("a b with ill")
+        page.route("**/pair?*", hold_the_first)
+        with page.expect_request("**/pair?*"):
+            page.select_option("#first", "ill")
+            page.select_option("#second", "a b")
+        assert page.inner_text("#together") == ""  # what stood there is of others
+        page.select_option("#second", " two  blanks")
+        expect(heads).to_have_text(["ill", "1", "2", "other"])
+        with suppress(Error):  # it is cancelled
+            held[0].continue_()
+        page.wait_for_function("new Promise((then) => setTimeout(() => then(true), 300))")
+        assert page.text_content("#together caption") == "ill with  two  blanks"
+        page.select_option("#second", "ill")
+        assert page.inner_text("#together") == ""
 
 
 def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
