@@ -586,6 +586,83 @@ def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
         assert page.locator("[inert]").count() == 0
 
 
+def test_an_answer_of_before_brings_no_spent_budget_back(browser, steward):
+    held = []
+
+    def hold_the_first(route):
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.wait_for_selector("#in-sight:visible")
+        page.route("**/api/ledger", hold_the_first)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        while not held:
+            page.wait_for_timeout(20)
+        left = page.inner_text("#in-sight")
+        Ledger(steward.ledger).reserve(
+            str(steward.folder / "admissions.csv"), epsilon="0.5", neighbours="replace"
+        )
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_function(
+            "(left) => document.querySelector('#in-sight').innerText !== left", arg=left
+        )
+        spent = page.inner_text("#in-sight")
+        ((route, answer),) = held
+        with suppress(Error):  # it is cancelled
+            route.fulfill(response=answer)
+        page.wait_for_timeout(300)
+        assert page.inner_text("#in-sight") == spent
+
+
+def test_a_budget_that_is_declared_late_reviews_nothing_of_another_file(browser, home):
+    (home.folder / "other.csv").write_text("diagnosis,ward\nI50,north\n")
+    Ledger.create(home.ledger).declare(
+        str(home.folder / "other.csv"), budget="4", neighbours="replace"
+    )
+    held, asked = [], []
+    with visit(browser, home, "release") as page:
+        page.on("request", lambda request: asked.append(request.url))
+        drop(page, BOOK)
+        page.fill("#budget", "9")
+        page.route("**/api/declare", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/declare"):
+            page.click("#declare")
+        choose(page, "other.csv")
+        page.evaluate(DROP, [json.dumps(BOOK)])
+        page.wait_for_selector("#review:visible")
+        with page.expect_response("**/api/ledger"):
+            held[0].continue_()
+        page.wait_for_timeout(300)
+        assert "ε 4 left of 4" in page.inner_text("#in-sight")
+        assert f"{home.origin}/api/order" not in asked
+
+
+def test_the_ledger_shows_each_budget_once_when_answers_cross(browser, steward):
+    held = []
+
+    def hold(route):
+        held.append(route)
+        if len(held) > 2:
+            route.continue_()
+
+    with visit(browser, steward, "ledger") as page:
+        page.wait_for_selector("#accounts .card")
+        count = page.locator("#accounts .card").count()
+        page.route("**/api/requests", hold)
+        for _ in range(3):
+            with page.expect_request("**/api/requests"):
+                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        for route in held[:2]:
+            with suppress(Error):  # it is cancelled
+                route.continue_()
+        page.wait_for_timeout(300)
+        assert page.locator("#accounts .card").count() == count
+
+
 def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, steward):
     name = str(steward.folder / "admissions.csv")
     running = {"running": {name: "2026-01-01T00:00:00Z"}}
