@@ -164,7 +164,14 @@ def test_a_refused_plan_says_why_at_its_field(browser, admissions_page, field):
         )
 
 
-MEANINGS = {"1/3": "1.396", "1000": "10⁴³⁵", "7": "1,100", "nothing": "…", "0.1": "1.106"}
+MEANINGS = {
+    "1/3": "1.396",
+    "0,500": "…",
+    "1000": "10⁴³⁵",
+    "7": "1,100",
+    "nothing": "…",
+    "0.1": "1.106",
+}
 WRITE_EACH = """(texts) => texts.map((text) => {
   const epsilon = document.querySelector("#epsilon");
   epsilon.value = text;
