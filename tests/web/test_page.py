@@ -296,6 +296,19 @@ def test_a_histogram_is_painted_by_keys_and_by_shapes(browser, admissions_page):
         page.wait_for_selector("#painted:has-text('27,000 records')")
 
 
+def test_a_shape_that_comes_after_a_hand_has_painted_is_not_shown(browser, admissions_page):
+    held = []
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("[data-sampler=ls-roo] svg")
+        page.route("**/api/shape?*", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/shape?*") as asked:
+            page.select_option("#shape", "uniform-half")
+        page.focus("#paint [role=slider][tabindex='0']")
+        with page.expect_event("requestfailed", lambda request: request == asked.value):
+            page.keyboard.press("Home")  # it is cancelled
+        assert page.input_value("#shape") == ""
+
+
 def test_draws_fall_on_the_bars(browser, admissions_page):
     with visit(browser, admissions_page, "understand", reduced_motion="no-preference") as page:
         page.wait_for_selector("#draws svg")
