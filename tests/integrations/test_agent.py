@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,11 @@ def test_an_agent_spends_a_budget_for_people_where_their_column_is_named(folder:
     config.write_text(config.read_text() + 'person = "age"\n')
     assert Desk.of(config).answer("sample", asked)["protects"].startswith("one person")
     assert ledger.budget("people").left == 5 * 10**8
+
+
+def test_an_agent_is_never_told_less_than_a_row_costs(desk: Desk) -> None:
+    found = desk.answer("sample", {"dataset": "admissions", "epsilon": "1/3"})
+    assert Fraction(found["epsilon"]) >= Fraction(1, 3)
 
 
 def test_without_a_model_no_row_is_free(desk: Desk) -> None:

@@ -164,7 +164,14 @@ def test_a_refused_plan_says_why_at_its_field(browser, admissions_page, field):
         )
 
 
-MEANINGS = {"1/3": "1.396", "1000": "10⁴³⁵", "7": "1,100", "nothing": "…", "0.1": "1.106"}
+MEANINGS = {
+    "1/3": "1.396",
+    "0,500": "…",
+    "1000": "10⁴³⁵",
+    "7": "1,100",
+    "nothing": "…",
+    "0.1": "1.106",
+}
 WRITE_EACH = """(texts) => texts.map((text) => {
   const epsilon = document.querySelector("#epsilon");
   epsilon.value = text;
@@ -287,6 +294,19 @@ def test_a_histogram_is_painted_by_keys_and_by_shapes(browser, admissions_page):
         page.wait_for_selector("#painted:has-text('on 3 possible values')")
         page.select_option("#step", "100")
         page.wait_for_selector("#painted:has-text('27,000 records')")
+
+
+def test_a_shape_that_comes_after_a_hand_has_painted_is_not_shown(browser, admissions_page):
+    held = []
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("[data-sampler=ls-roo] svg")
+        page.route("**/api/shape?*", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/shape?*") as asked:
+            page.select_option("#shape", "uniform-half")
+        page.focus("#paint [role=slider][tabindex='0']")
+        with page.expect_event("requestfailed", lambda request: request == asked.value):
+            page.keyboard.press("Home")  # it is cancelled
+        assert page.input_value("#shape") == ""
 
 
 def test_draws_fall_on_the_bars(browser, admissions_page):

@@ -166,6 +166,18 @@ def test_a_link_that_was_used_says_so(browser, page):
     context.close()
 
 
+def test_a_new_link_that_is_pasted_where_an_old_one_was_refused_opens_the_page(browser, page):
+    context = browser.new_context()
+    page.open(page.url)  # now it is used
+    tab = context.new_page()
+    tab.goto(page.url)
+    tab.wait_for_selector("text=This link was used before")
+    tab.goto(page.link())  # only what is behind the # differs
+    tab.wait_for_url("**/release")
+    settled(tab, "release")
+    context.close()
+
+
 def test_a_key_that_the_server_does_not_know_is_forgotten(browser, page):
     with visit(browser, page, "plan", refusals=2) as tab:
         settled(tab, "plan")

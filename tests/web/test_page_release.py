@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +18,8 @@ from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.one_of(3)
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+expect, Error = playwright.expect, playwright.Error
 
 MOST_ACTIONS = 20
 ZOOMED = {"width": 640, "height": 450}
@@ -324,6 +326,56 @@ def test_a_private_table_is_released_shown_and_saved(browser, steward, tmp_path)
         assert not page.is_visible("#released-table")
 
 
+TRIPLE = "a b,ill, two  blanks\n" + "x,yes,1\ny,no,2\n" * 20
+TRIPLE_BOOK = {
+    "schema": {
+        "fields": [
+            {"name": "a b", "type": "string", "categories": ["x", "y"]},
+            {"name": "ill", "type": "string", "categories": ["yes", "no"]},
+            {"name": " two  blanks", "type": "string", "categories": ["1", "2"]},
+        ]
+    }
+}
+
+
+def test_counts_of_two_columns_are_of_those_that_are_chosen(browser, steward):
+    (steward.folder / "triple.csv").write_text(TRIPLE)
+    name = str(steward.folder / "triple.csv")
+    Ledger(steward.ledger).declare(name, budget="9", neighbours="replace")
+    held = []
+
+    def hold_the_first(route):
+        held.append(route)
+        if len(held) > 1:
+            route.continue_()
+
+    with visit(browser, steward, "release") as page:
+        choose(page, "triple.csv")
+        page.evaluate(DROP, [json.dumps(TRIPLE_BOOK)])
+        page.wait_for_selector("#save-book:enabled")
+        page.fill("#n", "40")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.click("#go")
+        page.wait_for_selector("#released-table:visible")
+        page.click("text=Two columns together")
+        caption, heads = page.locator("#together caption"), page.locator("#together thead th")
+        expect(caption).to_have_text("a b with ill")
+        page.route("**/pair?*", hold_the_first)
+        with page.expect_request("**/pair?*"):
+            page.select_option("#first", "ill")
+            page.select_option("#second", "a b")
+        assert page.inner_text("#together") == ""  # what stood there is of others
+        page.select_option("#second", " two  blanks")
+        expect(heads).to_have_text(["ill", "1", "2", "other"])
+        with suppress(Error):  # it is cancelled
+            held[0].continue_()
+        page.wait_for_function("new Promise((then) => setTimeout(() => then(true), 300))")
+        assert page.text_content("#together caption") == "ill with  two  blanks"
+        page.select_option("#second", "ill")
+        assert page.inner_text("#together") == ""
+
+
 def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
     with visit(browser, steward, "release") as page:
         begin(page)
@@ -532,6 +584,83 @@ def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
         page.wait_for_selector("#result:visible")
         assert "admissions.csv" in page.inner_text("#facts")
         assert page.locator("[inert]").count() == 0
+
+
+def test_an_answer_of_before_brings_no_spent_budget_back(browser, steward):
+    held = []
+
+    def hold_the_first(route):
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.wait_for_selector("#in-sight:visible")
+        page.route("**/api/ledger", hold_the_first)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        while not held:
+            page.wait_for_timeout(20)
+        left = page.inner_text("#in-sight")
+        Ledger(steward.ledger).reserve(
+            str(steward.folder / "admissions.csv"), epsilon="0.5", neighbours="replace"
+        )
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_function(
+            "(left) => document.querySelector('#in-sight').innerText !== left", arg=left
+        )
+        spent = page.inner_text("#in-sight")
+        ((route, answer),) = held
+        with suppress(Error):  # it is cancelled
+            route.fulfill(response=answer)
+        page.wait_for_timeout(300)
+        assert page.inner_text("#in-sight") == spent
+
+
+def test_a_budget_that_is_declared_late_reviews_nothing_of_another_file(browser, home):
+    (home.folder / "other.csv").write_text("diagnosis,ward\nI50,north\n")
+    Ledger.create(home.ledger).declare(
+        str(home.folder / "other.csv"), budget="4", neighbours="replace"
+    )
+    held, asked = [], []
+    with visit(browser, home, "release") as page:
+        page.on("request", lambda request: asked.append(request.url))
+        drop(page, BOOK)
+        page.fill("#budget", "9")
+        page.route("**/api/declare", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/declare"):
+            page.click("#declare")
+        choose(page, "other.csv")
+        page.evaluate(DROP, [json.dumps(BOOK)])
+        page.wait_for_selector("#review:visible")
+        with page.expect_response("**/api/ledger"):
+            held[0].continue_()
+        page.wait_for_timeout(300)
+        assert "ε 4 left of 4" in page.inner_text("#in-sight")
+        assert f"{home.origin}/api/order" not in asked
+
+
+def test_the_ledger_shows_each_budget_once_when_answers_cross(browser, steward):
+    held = []
+
+    def hold(route):
+        held.append(route)
+        if len(held) > 2:
+            route.continue_()
+
+    with visit(browser, steward, "ledger") as page:
+        page.wait_for_selector("#accounts .card")
+        count = page.locator("#accounts .card").count()
+        page.route("**/api/requests", hold)
+        for _ in range(3):
+            with page.expect_request("**/api/requests"):
+                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        for route in held[:2]:
+            with suppress(Error):  # it is cancelled
+                route.continue_()
+        page.wait_for_timeout(300)
+        assert page.locator("#accounts .card").count() == count
 
 
 def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, steward):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, inf, nextafter
@@ -233,12 +233,13 @@ def fraction_text(x: Fraction) -> str:
 
 
 def decimal_text(x: Fraction) -> str:
-    """Return ``x`` as a decimal number, rounded to 28 digits.
+    """Return ``x`` as a decimal number, rounded up to 28 digits: never less than it is.
 
-    >>> decimal_text(Fraction(1, 8))
-    '0.125'
+    >>> decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
+    ('0.125', '0.3333333333333333333333333334')
     """
-    return str(Decimal(x.numerator) / Decimal(x.denominator))
+    up = Context(prec=28, rounding=ROUND_CEILING)
+    return str(up.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 
 def ceil_div(numerator: int, denominator: int) -> int:

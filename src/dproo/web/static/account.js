@@ -10,9 +10,9 @@ const RELATIONS = {
 };
 
 /** Return every budget, and since when it is being released from, if it is. */
-export async function accounts() {
-  const { running } = await ask("running"); // first: what has ended by then is in the ledger
-  const { datasets } = await ask("ledger");
+export async function accounts(signal) {
+  const { running } = await ask("running", { signal }); // first: what has ended by then is in the ledger
+  const { datasets } = await ask("ledger", { signal });
   return datasets.map((account) => ({ ...account, since: running[account.dataset] }));
 }
 
@@ -61,8 +61,7 @@ export function spending(parent, account) {
 const costOf = ({ charge, delta }) => (delta === "0" ? charge : `${charge} and δ ${delta}`);
 
 /** Show the releases that wait for a second person; `decided` is called when one no longer does. */
-export async function showRequests(place, { decided, refuse }) {
-  const { requests } = await ask("requests");
+export function showRequests(place, requests, { decided, refuse }) {
   if (!requests.length) return;
   const section = make(place, "section", { class: "card", id: "requests" });
   make(section, "h2", {}, "Waiting for a second person");

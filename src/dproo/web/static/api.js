@@ -42,12 +42,14 @@ const PATIENCE = 300;
 /**
  * Return a function that asks for `action` anew, once calls pause for `wait` milliseconds. A
  * question that is no longer asked is cancelled, and its answer is never shown; `stop` of the
- * function cancels it without asking anew.
+ * function cancels it without asking anew. A call is over when the newest answer is shown, and
+ * never if it is stopped.
  * If an answer takes long, `place` says that it is busy.
  */
 export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
   let running;
+  let waiting = [];
   const here = ++places;
   const run = async () => {
     const mine = new AbortController();
@@ -61,17 +63,24 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
       if (running === mine) refuse(error.message);
     }
     clearTimeout(late);
-    if (running === mine) place?.removeAttribute("aria-busy");
+    if (running !== mine) return;
+    place?.removeAttribute("aria-busy");
+    for (const proceed of waiting.splice(0)) proceed();
   };
-  const stop = () => {
+  const cancel = () => {
     clearTimeout(timer);
     running?.abort();
     running = undefined;
     place?.removeAttribute("aria-busy");
   };
+  const stop = () => {
+    cancel();
+    waiting = [];
+  };
   const start = (delay = wait) => {
-    stop();
+    cancel();
     timer = setTimeout(run, delay);
+    return new Promise((proceed) => waiting.push(proceed));
   };
   return Object.assign(start, { stop });
 }

@@ -17,18 +17,22 @@ export function budgetOf({ changed, declared }) {
   let isOpen = false;
   let waiting; // for a release that runs in another tab, or since before a reload
 
-  async function look() {
-    clearTimeout(waiting);
-    if (!isOpen) return;
-    try {
-      const found = (await accounts()).find(({ dataset }) => dataset === text("dataset"));
+  const account = latest(accounts, {
+    show: (all) => {
+      const found = all.find(({ dataset }) => dataset === text("dataset"));
       showInSight(find("in-sight"), found);
       changed(found);
       if (found?.since) waiting = setTimeout(lookAfter, SECOND);
-    } catch (error) {
-      notice(find("budget-refused"), error.message);
+    },
+    refuse: (sentence) => {
+      notice(find("budget-refused"), sentence);
       changed();
-    }
+    },
+  });
+
+  function look() {
+    clearTimeout(waiting);
+    return isOpen ? account(0) : account.stop();
   }
 
   /** Look again as soon as nothing is released from the data any more. */
@@ -78,14 +82,16 @@ export function budgetOf({ changed, declared }) {
   });
   find("declare").addEventListener("click", async () => {
     const body = { nonce };
+    const isStated = () => nonce === body.nonce;
     find("declare").disabled = true;
     try {
       await ask("declare", { body });
       tellChange();
+      const wasStated = isStated();
       await look();
-      declared();
+      if (wasStated) declared();
     } catch (error) {
-      refused(error.message, true);
+      if (isStated()) refused(error.message, true);
     }
   });
   find("dataset").addEventListener("change", look);

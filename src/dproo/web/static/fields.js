@@ -2,10 +2,10 @@
 
 const WHOLE = new Set(["n", "k"]);
 
-/** Return a number as it was meant: with neither blanks nor commas between its thousands. */
+/** Return a number as it was meant: without blanks or commas between its thousands; 0,500 has none. */
 export function meant(text) {
   const bare = text.trim();
-  return /^\d{1,3}([,\u00a0\u202f ]\d{3})+$/.test(bare) ? bare.replace(/\D/g, "") : bare;
+  return /^[1-9]\d{0,2}([,\u00a0\u202f ]\d{3})+$/.test(bare) ? bare.replace(/\D/g, "") : bare;
 }
 
 /** Return the value of a number that may be a fraction such as 1/3. */

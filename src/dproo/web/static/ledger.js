@@ -1,25 +1,26 @@
 // Ledger: every budget, its history and its receipts; live, also across tabs.
 
 import { accounts, showAccount, showRequests } from "./account.js";
-import { onChange } from "./api.js";
+import { ask, latest, onChange } from "./api.js";
 import { find } from "./drawing.js";
 import { notice } from "./refusing.js";
 
 const refuse = (error) => notice(find("refused"), error.message);
 
-async function show() {
-  try {
-    const found = await accounts();
-    const place = find("accounts");
-    notice(find("refused"));
-    place.replaceChildren();
-    await showRequests(place, { decided: show, refuse });
-    for (const account of found) showAccount(place, account, refuse);
-    find("empty").hidden = found.length > 0;
-  } catch (error) {
-    refuse(error);
-  }
-}
+const look = latest(
+  async (signal) => ({ found: await accounts(signal), ...(await ask("requests", { signal })) }),
+  {
+    show: ({ found, requests }) => {
+      const place = find("accounts");
+      notice(find("refused"));
+      place.replaceChildren();
+      showRequests(place, requests, { decided: () => look(0), refuse });
+      for (const account of found) showAccount(place, account, refuse);
+      find("empty").hidden = found.length > 0;
+    },
+    refuse: (sentence) => notice(find("refused"), sentence),
+  },
+);
 
-onChange(show);
-show();
+onChange(() => look(0));
+look(0);

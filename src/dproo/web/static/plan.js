@@ -107,6 +107,7 @@ function changed(delay) {
   for (const { isWanted, askBest, ask: askCurve } of Object.values(charts)) {
     askBest.stop();
     if (isWanted()) askCurve(delay);
+    else askCurve.stop();
   }
   for (const question of askAnswers) question(delay);
   keepChoices();

@@ -1,6 +1,6 @@
 // A released private table: some of its rows, the counts of its columns, and files of both.
 
-import { ask } from "./api.js";
+import { ask, latest } from "./api.js";
 import { find, make, tabulate } from "./drawing.js";
 import { meant, shown } from "./fields.js";
 import { clear, refuse } from "./refusing.js";
@@ -16,10 +16,11 @@ export function showTable(receipt) {
   clear(find("more-rows"));
   tabulate(find("preview"), receipt.preview.columns, receipt.preview.rows);
   for (const id of ["first", "second"])
-    find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name)));
+    find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name, name)));
   find("second").selectedIndex = 1;
   find("pairs").hidden = find("second").selectedIndex < 1;
   find("pairs").open = false;
+  askPair();
   find("histograms").replaceChildren();
   for (const [name, cells] of Object.entries(receipt.counts)) showCounts(name, cells);
 }
@@ -48,30 +49,46 @@ function showCounts(name, cells) {
   }
 }
 
-const refused = (error) => refuse(find("more-rows"), error.message, { focuses: true });
+const refused = (sentence) => refuse(find("more-rows"), sentence, { focuses: true });
+
+const pair = () => ({ first: find("first").value, second: find("second").value });
+const together = latest(
+  async (signal) => {
+    const query = pair();
+    return { ...query, ...(await ask(`ledger/${entry}/pair`, { query, signal })) };
+  },
+  { show: showPair, refuse: refused },
+);
+
+/** Ask for the counts of the two chosen columns; those of others are no longer shown. */
+function askPair() {
+  const { first, second } = pair();
+  find("together").replaceChildren();
+  if (find("pairs").open && first !== second) together(0);
+  else together.stop();
+}
 
 /** Show the counts of two columns together, each with its interval where it was measured. */
-async function showPair() {
-  const query = { first: find("first").value, second: find("second").value };
-  if (!find("pairs").open || query.first === query.second) return;
-  const { values: [rows, columns], cells } = await ask(`ledger/${entry}/pair`, { query });
+function showPair({ first, second, values: [rows, columns], cells }) {
   const written = ([count, low, high]) => {
     const cell = make(null, "span", {}, shown(Math.round(count)));
     if (low !== null) make(cell, "span", { class: "hint" }, ` ${between(low, high)}`);
     return cell;
   };
   const lines = rows.map((row, i) => [row, ...cells.slice(i * columns.length, (i + 1) * columns.length).map(written)]);
-  tabulate(find("together"), [query.first, ...columns], lines, { isNamed: true });
+  tabulate(find("together"), [first, ...columns], lines, { isNamed: true });
+  find("together").createCaption().textContent = `${first} with ${second}`;
 }
 
 /** Ask for a file of the table and save it. */
 async function download(path, name, type, query) {
   clear(find("more-rows"));
+  const asked = entry;
   try {
     const { text, base64 } = await ask(`ledger/${entry}/${path}`, { query });
     saveText(text ?? Uint8Array.from(atob(base64), (one) => one.charCodeAt(0)), name, type);
   } catch (error) {
-    refused(error);
+    if (asked === entry) refused(error.message);
   }
 }
 
@@ -83,4 +100,4 @@ find("more-rows").addEventListener("submit", (event) => {
 });
 find("model").addEventListener("click", () => download("model", "model.json", "application/json"));
 for (const [id, event] of [["pairs", "toggle"], ["pair", "change"]])
-  find(id).addEventListener(event, () => showPair().catch(refused));
+  find(id).addEventListener(event, askPair);

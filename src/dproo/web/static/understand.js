@@ -19,6 +19,7 @@ let laws = [];
 let drawn = [];
 const epsilon = logarithmic(document.querySelector("[data-name=epsilon]"), changed);
 const paint = paintChart(find("paint"), (next) => {
+  askShape.stop();
   values = next;
   find("shape").value = BY_HAND;
   changed();
@@ -157,7 +158,7 @@ async function drawMore(size) {
     showDraws();
     letters.slice(-20).forEach((one, i) => setTimeout(() => draws.drop(one), 30 * i));
   } catch (error) {
-    refused(error.message);
+    if (asked === drawn) refused(error.message);
   }
 }
 
