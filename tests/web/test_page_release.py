@@ -449,6 +449,37 @@ def test_a_column_that_cannot_hold_its_values_is_refused_where_it_stands(browser
         page.wait_for_selector("#columns-left:has-text('the data has no such columns: plague')")
 
 
+@pytest.mark.parametrize("way", ["found", "boolean", "list"])
+def test_a_refusal_is_seen_each_time_whatever_describes_the_column_it_names(browser, home, way):
+    data = home.folder / "admissions.csv"
+    text = data.read_text()
+    budget = {"budget": "8", "delta": "1e-6", "neighbours": "replace"}
+    Ledger.create(home.ledger).declare(str(data), **budget)
+    with visit(browser, home, "release", refusals=3) as page:
+        begin(page)
+        page.check(column("ward", "[type=checkbox]"))
+        if way == "found":
+            page.check("[name=how][value=found]")
+        else:
+            page.locator(column("ward", "select")).first.select_option(way)
+        if way == "list":
+            page.fill(column("ward", "textarea"), "north, south")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        data.write_text(text.replace("ward", "room", 1))
+        place = column("ward", ".preview.wrong") if way == "list" else "#refused"
+        told = page.locator(f"{place}:visible").filter(has_text="'ward'")
+        for button in ("#go", "#review", "#review"):
+            with page.expect_response(re.compile("/api/(order|release)")):
+                page.click(button)
+            expect(told).to_have_count(1)
+            expect(page.locator("#confirm")).to_be_hidden()
+        data.write_text(text)
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        expect(told).to_have_count(0)
+
+
 CHOOSE_WHAT_IS_NOT_UNICODE = """() => {
   const cards = [...document.querySelectorAll("[name=data]")];
   cards.find(({ value }) => !value.isWellFormed()).click();

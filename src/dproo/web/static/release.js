@@ -218,7 +218,7 @@ function order() {
   };
 }
 
-/** Show why choices are refused: at the columns that the sentences name, else at their fields. */
+/** Show why choices are refused: at the columns that all sentences name, else at a field or below. */
 function refused(error) {
   if (!builder.refuse(error.message.split("\n")))
     refuse(find("main"), error.message, { rest: find("refused"), focuses: true });
