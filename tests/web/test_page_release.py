@@ -556,13 +556,39 @@ def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
         page.evaluate(DROP, [json.dumps(BOOK), "two  blanks.csv"])
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#in-sight:visible")
-        for step in ("data", "columns", "privacy"):
-            assert page.locator(f"#step-{step}").get_attribute("inert") is not None
+        for part in ("step-data", "step-columns", "step-privacy", "doubt", "result"):
+            assert page.locator(f"#{part}").get_attribute("inert") is not None
         assert page.is_visible("#stop")
         held[0].continue_()
         page.wait_for_selector("#result:visible")
         assert "admissions.csv" in page.inner_text("#facts")
         assert page.locator("[inert]").count() == 0
+
+
+def test_only_the_release_that_runs_can_be_stopped(browser, steward):
+    held, asked = [], []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.check("[value=row]")
+        page.click("#review")
+        page.click("#go")
+        page.click("#again")  # the result of the last release stays while the next one is made
+        page.wait_for_selector("#confirm:visible")
+        page.route("**/api/release", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/release"):
+            page.click("#go")
+        page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+        box = page.locator("#again").bounding_box()
+        page.mouse.click(box["x"] + 9, box["y"] + 9)
+        page.evaluate("document.querySelector('#again').click()")  # as no person could
+        page.wait_for_selector("#progress:has-text('1 s')")
+        assert page.is_disabled("#go")
+        assert "/api/order" not in asked
+        held[0].continue_()
+        page.wait_for_selector("#confirm", state="hidden")
+        page.wait_for_function("document.activeElement.id === 'result-title'")
+        page.click("#again")
+        page.wait_for_selector("#confirm:visible")
 
 
 def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, steward):
