@@ -480,6 +480,31 @@ def test_a_refusal_is_seen_each_time_whatever_describes_the_column_it_names(brow
         expect(told).to_have_count(0)
 
 
+@pytest.mark.parametrize("person", [" patient", "person id", "person  id"])
+def test_the_column_that_tells_people_apart_is_the_chosen_one_to_the_last_blank(
+    browser, home, person
+):
+    (home.folder / "people.csv").write_text("ward, patient,person id,person  id\nnorth,1,2,3\n")
+    with visit(browser, home, "release") as page:
+        choose(page, "people.csv")
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "north, south")
+        page.click("#step-privacy summary")
+        expect(page.locator("#person option")).to_have_count(5)
+        names = page.locator("#person option").evaluate_all(
+            "all => all.map((one) => one.textContent)"
+        )
+        page.select_option("#person", index=names.index(person))
+        page.fill("#budget", "1")
+        page.click("#declare")
+        page.wait_for_selector("#confirm:visible")
+        assert f"Column “{person}” tells people apart." in page.inner_text("#summary")
+        assert f"--person '{person}'" in page.text_content("#command")
+        page.reload()
+        page.wait_for_selector("#review:visible")
+        assert page.input_value("#person") == person
+
+
 CHOOSE_WHAT_IS_NOT_UNICODE = """() => {
   const cards = [...document.querySelectorAll("[name=data]")];
   cards.find(({ value }) => !value.isWellFormed()).click();

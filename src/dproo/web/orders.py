@@ -128,10 +128,11 @@ class Order:
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
-        charge = charge_of(self.request.cost)
+        charge, person = charge_of(self.request.cost), self.request.protection.person
+        whom = f" Column “{person}” tells people apart." if person is not None else ""
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).",
+            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).{whom}",
             "dataset": account.dataset,
             "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),

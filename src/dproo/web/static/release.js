@@ -98,16 +98,17 @@ async function look({ focuses = false, book = null } = {}) {
   clear(find("step-data"));
   const { signal } = (looking = new AbortController());
   try {
-    const { dataset: _, ...named } = dataOf();
-    const found = await ask("columns", { body: named, signal });
-    const isSame = kept?.data === named.data;
+    const { dataset: _, ...asked } = dataOf();
+    const found = await ask("columns", { body: asked, signal });
+    const isSame = kept?.data === asked.data;
     isLooked = true;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
     const nobody = new Option("nobody has several records", "");
-    find("person").replaceChildren(nobody, ...found.columns.map(({ name }) => new Option(name)));
+    const named = found.columns.filter(({ name }) => name); // without a name it would be nobody
+    find("person").replaceChildren(nobody, ...named.map(({ name }) => new Option(name, name)));
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
     builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
@@ -179,7 +180,7 @@ function keepChoices() {
     n: meant(text("n")),
     epsilon: meant(text("epsilon")),
     delta: builder.isFinding ? meant(text("delta")) : "",
-    person: text("person"),
+    person: find("person").value,
   };
   const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
   const written = {
