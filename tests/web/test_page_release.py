@@ -505,6 +505,25 @@ def test_the_column_that_tells_people_apart_is_the_chosen_one_to_the_last_blank(
         assert page.input_value("#person") == person
 
 
+def test_the_name_of_a_budget_survives_a_reload_and_an_old_forecast_is_marked(browser, steward):
+    held = []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#n", "900")
+        page.wait_for_selector("#forecast:has-text('ε = 1,')")
+        page.route("**/api/table-plan", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        page.fill("#epsilon", "0.5")
+        page.wait_for_selector("#forecast[aria-busy]")
+        held[-1].continue_()
+        page.wait_for_selector("#forecast:not([aria-busy]):has-text('ε = 0.5,')")
+        page.evaluate("document.querySelector('#dataset').value = 'patients'")
+        page.dispatch_event("#dataset", "change")
+        page.wait_for_selector("#step-budget:visible")
+        page.reload()
+        page.wait_for_selector("#step-budget:visible")
+        assert page.input_value("#dataset") == "patients"
+
+
 CHOOSE_WHAT_IS_NOT_UNICODE = """() => {
   const cards = [...document.querySelectorAll("[name=data]")];
   cards.find(({ value }) => !value.isWellFormed()).click();

@@ -69,6 +69,7 @@ async function foresee(signal) {
 }
 
 const forecast = latest(foresee, {
+  place: find("forecast"),
   show: (plan) => {
     if (privacy.classList.contains("unforeseen")) clear(privacy); // not what a release has refused
     showForecast(plan);
@@ -112,7 +113,7 @@ async function look({ focuses = false, book = null } = {}) {
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
     builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
-    await budget.name((isSame && start.dataset) || found.dataset);
+    await budget.name((isSame && kept.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
   } catch (error) {
@@ -188,6 +189,7 @@ function keepChoices() {
     book: isListed ? builder.book() : null,
     ticked: builder.ticked.map(({ name }) => name),
     network: find("network").value,
+    dataset: text("dataset"),
     stated: stated(),
   };
   // Before the data was looked at, what was kept of it still stands.
