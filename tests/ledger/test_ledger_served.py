@@ -49,7 +49,9 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
     basis: dict[str, Any] = {"neighbours": "replace"}
     Ledger(team).declare("admissions", budget="3", delta="1e-6", limits=limits, **basis)
     with served(folder, bob) as page, served(folder, ann) as other:  # type: ignore[arg-type]
-        asked = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
+        shown = ordered(page).json
+        assert any("A second person must approve it" in one for one in shown["warnings"])
+        asked = page.post("/api/release", {"nonce": shown["nonce"]})
         assert "a second person must approve request" in asked.json["error"]
         number = page.get("/api/requests").json["requests"][0]["number"]
         own = page.post("/api/decide", {"number": number, "is_approved": True})

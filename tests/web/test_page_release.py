@@ -501,6 +501,81 @@ def test_a_column_that_cannot_hold_its_values_is_refused_where_it_stands(browser
         page.wait_for_selector("#columns-left:has-text('the data has no such columns: plague')")
 
 
+@pytest.mark.parametrize("way", ["found", "boolean", "list"])
+def test_a_refusal_is_seen_each_time_whatever_describes_the_column_it_names(browser, home, way):
+    data = home.folder / "admissions.csv"
+    text = data.read_text()
+    budget = {"budget": "8", "delta": "1e-6", "neighbours": "replace"}
+    Ledger.create(home.ledger).declare(str(data), **budget)
+    with visit(browser, home, "release", refusals=3) as page:
+        begin(page)
+        page.check(column("ward", "[type=checkbox]"))
+        if way == "found":
+            page.check("[name=how][value=found]")
+        else:
+            page.locator(column("ward", "select")).first.select_option(way)
+        if way == "list":
+            page.fill(column("ward", "textarea"), "north, south")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        data.write_text(text.replace("ward", "room", 1))
+        place = column("ward", ".preview.wrong") if way == "list" else "#refused"
+        told = page.locator(f"{place}:visible").filter(has_text="'ward'")
+        for button in ("#go", "#review", "#review"):
+            with page.expect_response(re.compile("/api/(order|release)")):
+                page.click(button)
+            expect(told).to_have_count(1)
+            expect(page.locator("#confirm")).to_be_hidden()
+        data.write_text(text)
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        expect(told).to_have_count(0)
+
+
+@pytest.mark.parametrize("person", [" patient", "person id", "person  id"])
+def test_the_column_that_tells_people_apart_is_the_chosen_one_to_the_last_blank(
+    browser, home, person
+):
+    (home.folder / "people.csv").write_text("ward, patient,person id,person  id\nnorth,1,2,3\n")
+    with visit(browser, home, "release") as page:
+        choose(page, "people.csv")
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "north, south")
+        page.click("#step-privacy summary")
+        expect(page.locator("#person option")).to_have_count(5)
+        names = page.locator("#person option").evaluate_all(
+            "all => all.map((one) => one.textContent)"
+        )
+        page.select_option("#person", index=names.index(person))
+        page.fill("#budget", "1")
+        page.click("#declare")
+        page.wait_for_selector("#confirm:visible")
+        assert f"Column “{person}” tells people apart." in page.inner_text("#summary")
+        assert f"--person '{person}'" in page.text_content("#command")
+        page.reload()
+        page.wait_for_selector("#review:visible")
+        assert page.input_value("#person") == person
+
+
+def test_the_name_of_a_budget_survives_a_reload_and_an_old_forecast_is_marked(browser, steward):
+    held = []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#n", "900")
+        page.wait_for_selector("#forecast:has-text('ε = 1,')")
+        page.route("**/api/table-plan", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        page.fill("#epsilon", "0.5")
+        page.wait_for_selector("#forecast[aria-busy]")
+        held[-1].continue_()
+        page.wait_for_selector("#forecast:not([aria-busy]):has-text('ε = 0.5,')")
+        page.evaluate("document.querySelector('#dataset').value = 'patients'")
+        page.dispatch_event("#dataset", "change")
+        page.wait_for_selector("#step-budget:visible")
+        page.reload()
+        page.wait_for_selector("#step-budget:visible")
+        assert page.input_value("#dataset") == "patients"
+
+
 CHOOSE_WHAT_IS_NOT_UNICODE = """() => {
   const cards = [...document.querySelectorAll("[name=data]")];
   cards.find(({ value }) => !value.isWellFormed()).click();
@@ -577,8 +652,8 @@ def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
         page.evaluate(DROP, [json.dumps(BOOK), "two  blanks.csv"])
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#in-sight:visible")
-        for step in ("data", "columns", "privacy"):
-            assert page.locator(f"#step-{step}").get_attribute("inert") is not None
+        for part in ("step-data", "step-columns", "step-privacy", "doubt", "result"):
+            assert page.locator(f"#{part}").get_attribute("inert") is not None
         assert page.is_visible("#stop")
         held[0].continue_()
         page.wait_for_selector("#result:visible")
@@ -661,6 +736,32 @@ def test_the_ledger_shows_each_budget_once_when_answers_cross(browser, steward):
                 route.continue_()
         page.wait_for_timeout(300)
         assert page.locator("#accounts .card").count() == count
+
+
+def test_only_the_release_that_runs_can_be_stopped(browser, steward):
+    held, asked = [], []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.check("[value=row]")
+        page.click("#review")
+        page.click("#go")
+        page.click("#again")  # the result of the last release stays while the next one is made
+        page.wait_for_selector("#confirm:visible")
+        page.route("**/api/release", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/release"):
+            page.click("#go")
+        page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+        box = page.locator("#again").bounding_box()
+        page.mouse.click(box["x"] + 9, box["y"] + 9)
+        page.evaluate("document.querySelector('#again').click()")  # as no person could
+        page.wait_for_selector("#progress:has-text('1 s')")
+        assert page.is_disabled("#go")
+        assert "/api/order" not in asked
+        held[0].continue_()
+        page.wait_for_selector("#confirm", state="hidden")
+        page.wait_for_function("document.activeElement.id === 'result-title'")
+        page.click("#again")
+        page.wait_for_selector("#confirm:visible")
 
 
 def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, steward):

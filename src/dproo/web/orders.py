@@ -46,6 +46,7 @@ RELATIONS = {
     ADD_REMOVE: "the number of records is private",
 }
 
+_SECOND = "A second person must approve it: until then it is only asked for, not charged."
 _FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", *STATED)
 _TABLE, _ROW, _VALUE = "table", "row", "value"
 _Request = SampleRequest | OpenRequest | RowRequest | ModelRequest | FoundTableRequest
@@ -128,16 +129,18 @@ class Order:
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
-        charge = charge_of(self.request.cost)
+        charge, person = charge_of(self.request.cost), self.request.protection.person
+        whom = f" Column “{person}” tells people apart." if person is not None else ""
+        second = [_SECOND] if account.limits.needs_approval(charge) else []
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).",
+            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).{whom}",
             "dataset": account.dataset,
             "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
             "left_after": in_epsilon(account.left - charge),
             "budget": in_epsilon(account.budget),
-            "warnings": [*epsilon_warnings(self.request.cost), *self.warnings],
+            "warnings": [*epsilon_warnings(self.request.cost), *second, *self.warnings],
             "command": self._command,
         }
 

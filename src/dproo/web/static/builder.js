@@ -155,13 +155,12 @@ export class Builder {
       : "";
   }
 
-  /** Show refusals at the columns that they name; return whether one was placed. */
+  /** Show refusals at the columns that they name; return whether every one has a place there. */
   refuse(sentences) {
     const placed = sentences.map((sentence) => {
       const column = this.ticked.find(({ name }) => sentence.includes(`'${name}'`));
-      column?.focus(sentence);
-      return column;
+      return column?.refuse(sentence);
     });
-    return placed.some(Boolean);
+    return placed.every(Boolean);
   }
 }

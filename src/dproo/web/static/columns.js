@@ -176,10 +176,11 @@ export class Column {
     for (const control of Object.values(this.controls)) control.ariaInvalid = wrong ? "true" : null;
   }
 
-  /** Put the focus where something is wrong or missing. */
-  focus(sentence) {
-    if (sentence) this.tell({ error: sentence });
-    const shown = Object.values(this.controls).find((control) => control.checkVisibility());
-    (shown ?? this.way).focus();
+  /** Show a refusal at a field that is seen and holds text; return whether there is one. */
+  refuse(error) {
+    const field = Object.values(this.controls).find((one) => one.checkVisibility() && one.value.trim());
+    if (field) this.tell({ error });
+    field?.focus();
+    return Boolean(field);
   }
 }

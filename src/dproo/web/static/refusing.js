@@ -17,7 +17,11 @@ export function notice(element, sentence = "") {
 /** Take every refusal of a part of the page back. */
 export function clear(root) {
   for (const told of root.querySelectorAll(".notice")) notice(told);
-  for (const told of root.querySelectorAll(".wrong")) told.remove();
+  for (const told of root.querySelectorAll("p.wrong")) told.remove();
+  for (const told of root.querySelectorAll(".preview.wrong")) {
+    told.textContent = ""; // the place of a column stays, for what is told next
+    told.classList.remove("wrong");
+  }
   for (const control of root.querySelectorAll("[aria-invalid]"))
     for (const name of ["aria-invalid", "aria-errormessage"]) control.removeAttribute(name);
 }

@@ -69,6 +69,7 @@ async function foresee(signal) {
 }
 
 const forecast = latest(foresee, {
+  place: find("forecast"),
   show: (plan) => {
     if (privacy.classList.contains("unforeseen")) clear(privacy); // not what a release has refused
     showForecast(plan);
@@ -98,20 +99,21 @@ async function look({ focuses = false, book = null } = {}) {
   clear(find("step-data"));
   const { signal } = (looking = new AbortController());
   try {
-    const { dataset: _, ...named } = dataOf();
-    const found = await ask("columns", { body: named, signal });
-    const isSame = kept?.data === named.data;
+    const { dataset: _, ...asked } = dataOf();
+    const found = await ask("columns", { body: asked, signal });
+    const isSame = kept?.data === asked.data;
     isLooked = true;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
     const nobody = new Option("nobody has several records", "");
-    find("person").replaceChildren(nobody, ...found.columns.map(({ name }) => new Option(name)));
+    const named = found.columns.filter(({ name }) => name); // without a name it would be nobody
+    find("person").replaceChildren(nobody, ...named.map(({ name }) => new Option(name, name)));
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
     builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
-    await budget.name((isSame && start.dataset) || found.dataset);
+    await budget.name((isSame && kept.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
   } catch (error) {
@@ -179,7 +181,7 @@ function keepChoices() {
     n: meant(text("n")),
     epsilon: meant(text("epsilon")),
     delta: builder.isFinding ? meant(text("delta")) : "",
-    person: text("person"),
+    person: find("person").value,
   };
   const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
   const written = {
@@ -187,6 +189,7 @@ function keepChoices() {
     book: isListed ? builder.book() : null,
     ticked: builder.ticked.map(({ name }) => name),
     network: find("network").value,
+    dataset: text("dataset"),
     stated: stated(),
   };
   // Before the data was looked at, what was kept of it still stands.
@@ -218,7 +221,7 @@ function order() {
   };
 }
 
-/** Show why choices are refused: at the columns that the sentences name, else at their fields. */
+/** Show why choices are refused: at the columns that all sentences name, else at a field or below. */
 function refused(error) {
   if (!builder.refuse(error.message.split("\n")))
     refuse(find("main"), error.message, { rest: find("refused"), focuses: true });

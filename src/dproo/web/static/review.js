@@ -15,10 +15,11 @@ export function reviewOf({ order, refused, foresee, done }) {
   let reviews = 0; // an answer to an earlier one is not shown
 
   function withdraw() {
-    if (!find("working").hidden) return; // what was confirmed stays in sight
+    if (!find("working").hidden) return false; // what was confirmed stays in sight
     nonce = null;
     reviews += 1;
     find("confirm").hidden = true;
+    return true;
   }
 
   function show(shown) {
@@ -41,12 +42,13 @@ export function reviewOf({ order, refused, foresee, done }) {
 
   function work(isWorking) {
     find("working").hidden = !isWorking;
-    for (const step of document.querySelectorAll(".step:not(#confirm)")) step.inert = isWorking;
+    const others = ".step:not(#confirm), #doubt, #result"; // only what is confirmed can be stopped
+    for (const part of document.querySelectorAll(others)) part.inert = isWorking;
     find("go").disabled = find("back").disabled = isWorking;
   }
 
   async function review({ again = false } = {}) {
-    withdraw();
+    if (!withdraw()) return;
     const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
@@ -80,22 +82,24 @@ export function reviewOf({ order, refused, foresee, done }) {
     };
     tell();
     const clock = setInterval(tell, SECOND);
+    let end; // a field that is told of can have the focus only once nothing is inert
     try {
       const receipt = await ask("release", { body });
       showReceipt(receipt, await chargedAt(receipt.ledger.entry));
-      find("result").hidden = false;
-      find("result-title").focus();
-      find("result").scrollIntoView({ block: "nearest" });
+      end = () => {
+        find("result").hidden = false;
+        find("result-title").focus();
+        find("result").scrollIntoView({ block: "nearest" });
+      };
     } catch (error) {
-      work(false); // a field that is told of can have the focus then
-      refused(error);
-    } finally {
-      clearInterval(clock);
-      work(false);
-      find("confirm").hidden = true;
-      tellChange();
-      done();
+      end = () => refused(error);
     }
+    clearInterval(clock);
+    tellChange();
+    await done(); // else it would withdraw the next review
+    work(false);
+    find("confirm").hidden = true;
+    end();
   }
 
   find("doubted").addEventListener("change", ({ target }) => (find("go").disabled = !target.checked));
