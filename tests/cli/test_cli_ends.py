@@ -62,13 +62,15 @@ def started(*arguments, **options):
     [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.untraced), signal.SIGHUP],
 )
 def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(command, twice, end):
-    """The data is a pipe that nobody writes to, so that the count waits for the signal."""
+    """The second signal comes after those that a supervisor may send together with the first."""
     code = (
-        "import sys, time; from dproo import counting; from dproo.cli import main\n"
-        "def wait(*_):\n"
-        "    try: print('counting', flush=True); time.sleep(60)\n"
-        f"    finally: {twice} and (print('again', flush=True), time.sleep(60))\n"
-        "counting.Scan.count_several = wait\n"
+        "import os, time; from dproo import counting; from dproo.cli import ending, main\n"
+        "def wait(told):\n"
+        "    print(told, flush=True); time.sleep(60); os._exit(9)\n"
+        "def count(*_):\n"
+        "    try: wait('counting')\n"
+        f"    finally: {twice} and (time.sleep(2 * ending.TOGETHER), wait('again'))\n"
+        "counting.Scan.count_several = count\n"
         "main()"
     )
     with subprocess.Popen(
@@ -86,6 +88,21 @@ def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(c
     assert (process.returncode, shown) == (4, "")
     assert told.strip() == ("Error: the release was stopped. The charge stays: entry 2 of 'data'.")
     assert charges() == [False]
+
+
+def test_signals_that_come_together_are_one_and_what_stops_is_not_disturbed():
+    code = (
+        "import os, signal; from dproo import counting; from dproo.cli import ending, main\n"
+        "ending.TOGETHER = 60\n"
+        "def count(*_):\n"
+        "    try: os.kill(os.getpid(), signal.SIGTERM); os._exit(9)\n"
+        "    finally: os.kill(os.getpid(), signal.SIGHUP); print('put away', flush=True)\n"
+        "counting.Scan.count_several = count\n"
+        "main()"
+    )
+    done = dproo(*SAMPLE, code=code)
+    assert (done.returncode, done.stdout) == (4, "put away\n")
+    assert "The charge stays: entry 2 of 'data'." in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["MemoryError", "SystemExit", "RecursionError", "Panic"])

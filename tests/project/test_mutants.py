@@ -203,6 +203,10 @@ INTERRUPTED = f"{STEWARD}_an_interrupt_while_records_are_counted_loses_no_releas
 IN_PIECES = f"{HOSTILE}_body_in_pieces_is_refused_when_it_gets_too_large"
 UNOPENED = "web/test_web.py::test_the_data_is_not_opened_for_what_its_budget_refuses"
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
+OF_A_LAKE = "counting/test_engines_process.py::test_no_file_of_a_table_with_deleted_records_is_read"
+THREADS = "counting/test_batches.py::test_every_thread_of_a_large_machine_has_room_for_its_tables"
+WOKEN = "counting/test_engines_process.py::test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same"
+AT_ONCE = "cli/test_cli_ends.py::test_signals_that_come_together_are_one_and_what_stops_is_not_disturbed"
 LOOPBACK = "web/test_web.py::test_it_listens_on_this_machine_only"
 DOMINATES = "analysis/test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
 EXACT_DELTA = (
@@ -1197,6 +1201,21 @@ MUTANTS = {
     ),
     "a receipt that no ledger takes is charged": (
         "_require_room", 'room > TERMS["receipt_max"]', "room < 0", RECEIPT_ROOM,
+    ),
+    "files of a table with deleted records are read": (
+        "find_files", "    refuse_tables(paths)\n", "", OF_A_LAKE,
+    ),
+    "a link into such a table is not followed": (
+        "refuse_tables", "(os.path.abspath, os.path.realpath)", "(os.path.abspath,)", OF_A_LAKE,
+    ),
+    "every thread has all the room": (
+        "duckdb.Engine.start", "max(1, TABLES // max(1, room))", "TABLES", THREADS,
+    ),
+    "a signal just before the wait is slept over": (
+        "_Errand.wait", "acquire(timeout=_AGAIN)", "acquire()", WOKEN,
+    ),
+    "two signals at once are two": (
+        "ending._on_signal", "now - _State.interrupted_at < TOGETHER", "False", AT_ONCE,
     ),
     "the page listens to the network": (
         "server.serve", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

@@ -20,7 +20,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 _NOTHING_CHARGED = b"Error: stopped; nothing was charged.\n"
 _USAGE = 2
 _SOON = 0.002
-_TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
+TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
 
 
 class _State:
@@ -80,7 +80,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
         os._exit(0)
     if _State.stage == WORKING:
         now = time.monotonic()
-        if now - _State.interrupted_at < _TOGETHER:
+        if now - _State.interrupted_at < TOGETHER:
             return
         _State.interrupted_at = now
         raise KeyboardInterrupt
