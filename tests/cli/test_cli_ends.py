@@ -15,7 +15,7 @@ from support.draws import DICE, SOAK, some
 
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 
 @pytest.fixture(autouse=True)

@@ -37,6 +37,7 @@ def test_importing_the_package_loads_no_engine() -> None:
     assert run.stdout.strip() == "set()"
 
 
+@pytest.mark.one_of(2)
 @settings(max_examples=50 if SOAK else 12)
 @given(cells=CELLS, order=st.randoms(), cut=st.integers(0, 30))
 def test_neither_order_nor_partition_nor_relabelling_changes_counts(
@@ -236,6 +237,7 @@ def test_every_line_of_a_csv_file_is_one_record(
     assert list(counting.count(path, alphabet=["x"], column="b")) == counts
 
 
+@pytest.mark.one_of(2)
 def test_lines_of_random_bytes_are_all_counted(tmp_path: Path) -> None:
     alphabet = list(b"ab \xff\xc3\xa9\x80\x00;',")
     for _ in range(20):
@@ -285,6 +287,7 @@ def test_files_of_a_pattern_have_the_same_columns(tmp_path: Path) -> None:
     assert list(counting.count(str(tmp_path / "*.csv"), alphabet=["x"], column="a")) == [2, 2]
 
 
+@pytest.mark.one_of(2)
 def test_more_different_cells_than_memory_holds_are_counted_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +361,7 @@ def test_the_engine_for_files_can_do_nothing_else(tmp_path: Path) -> None:
 rows_of_python = pd.DataFrame({"a": [1]})
 
 
+@pytest.mark.one_of(2)
 def test_an_alphabet_of_a_hundred_thousand_letters_is_no_trouble(tmp_path: Path) -> None:
     letters = [f"l{i}" for i in range(100_000)]
     rows = pa.table({"a": [*letters[::7], "x", None]})

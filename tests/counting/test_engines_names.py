@@ -171,6 +171,7 @@ def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_p
         assert list(counts) == [2, 1], part
 
 
+@pytest.mark.one_of(2)
 def test_files_may_have_any_name(tmp_path: Path) -> None:
     for i, name in enumerate(NAMES):
         path = tmp_path / (name.replace("/", "_") + ENDS[i % len(ENDS)])
@@ -187,6 +188,7 @@ def test_files_may_have_any_name(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.one_of(2)
 def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
     path = tmp_path / "x.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -48,6 +48,7 @@ def state() -> tuple[Any, ...]:
     return logging.root.manager.disable, logging.root.level, loggers, filters, handlers
 
 
+@pytest.mark.one_of(2)
 def test_releases_in_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     rows = pa.table({"a": ["x", "y", None] * 50})
     pq.write_table(rows, tmp_path / "x.parquet")

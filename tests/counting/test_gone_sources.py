@@ -188,6 +188,7 @@ OPENING = import_module("dproo.counting.prepare")  # whose name in the package i
 OTHERWISE = {"generator_of_dicts", "arrow_reader", "json_lines"}  # refused as what they are
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("kind", [RuntimeError, OSError, Panic])
 @pytest.mark.parametrize("name", sorted(SOURCES.keys() - OTHERWISE))
 def test_no_source_lets_an_error_of_a_library_through(

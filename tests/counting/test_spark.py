@@ -22,6 +22,7 @@ from dproo.schema.axis import Axis, Bins, OpenText
 from dproo.schema.reading import Reading
 
 
+@pytest.mark.one_of(2)
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     spark: Any,
     capfd: pytest.CaptureFixture[str],

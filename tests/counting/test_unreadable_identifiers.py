@@ -140,7 +140,7 @@ def test_a_sign_in_two_blocks_is_found(at: int) -> None:
     assert b"".join(short_runs(blocks, marks=[b","], kept=6)).endswith("\ufffd".encode())
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
 @pytest.mark.parametrize("token", ["NaN", "nan", "-NaN", "null", '""'])
 def test_a_missing_identifier_of_json_names_nobody(tmp_path: Path, suffix: str, token: str) -> None:

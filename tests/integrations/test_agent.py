@@ -402,7 +402,7 @@ serve(Slow())
 """
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize(
     ("way", "code"),
     [

@@ -113,6 +113,7 @@ def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
     assert len(ledger.verify().accounts[0].lines) <= 1
 
 
+@pytest.mark.one_of(2)
 def test_a_server_that_is_away_is_one_sentence_and_its_return_is_noticed() -> None:
     server = Server()
     try:
@@ -173,6 +174,7 @@ def killed(server: Server, url: str, kills: int) -> dict[str, int]:
     return report
 
 
+@pytest.mark.one_of(2)
 def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
     tmp_path: Path, ledger_database: str
 ) -> None:
@@ -183,6 +185,7 @@ def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
     assert report["charged"] - report["shown"] <= CLIENT_KILLS
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize(
     ("twin", "sentence"),
     [
@@ -199,6 +202,7 @@ def test_a_twin_that_writes_too_late_is_caught_by_kills(
     assert any(sentence in broken() for _ in range(20))
 
 
+@pytest.mark.one_of(2)
 def test_a_database_that_does_not_lock_is_caught_by_racers(
     tmp_path: Path, ledger_database: str
 ) -> None:
@@ -214,6 +218,7 @@ def test_a_database_that_does_not_lock_is_caught_by_racers(
             connection.execute(text)
 
 
+@pytest.mark.one_of(2)
 def test_a_standby_is_read_and_one_that_lagged_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +269,7 @@ def follows(url: str, head: str) -> bool:
         return False
 
 
+@pytest.mark.one_of(2)
 def test_sixty_four_spenders_at_once_are_granted_exactly_what_fits(
     tmp_path: Path, ledger_database: str
 ) -> None:

@@ -36,6 +36,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_law_of_the_draw_is_the_pmf(name):
@@ -162,6 +163,7 @@ def test_bits_drawn_together_are_the_bits_drawn_one_by_one(count):
     assert max(together).bit_length() <= count
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize(
     "weights", [Runs([(3, 1), (1, 2), (7, 1)]), Runs([(1, 11)]), Runs([(1, 1), (60, 1)])]
 )

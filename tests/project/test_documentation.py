@@ -17,7 +17,7 @@ import dproo.ledger
 from dproo.mechanisms import SAMPLERS
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, request, tmp_path, monkeypatch):
     for folder in ("examples", "benchmarks"):
@@ -39,7 +39,7 @@ LEFT_BEHIND = ("export ", "printf ", "psql ", "dproo ledger ", "dproo sample ")
 """How commands begin that leave something behind."""
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if commands_of(page) and page not in {*FIRST, *HOW_TO}],
@@ -49,6 +49,7 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
     follow(page, tmp_path, programs=Path(sys.executable).parent)
 
 
+@pytest.mark.one_of(2)
 def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other(request, tmp_path):
     """On one machine, in one home; a sixth of the how-to pages, others at each commit.
 

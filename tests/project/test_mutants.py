@@ -205,8 +205,12 @@ UNOPENED = "web/test_web.py::test_the_data_is_not_opened_for_what_its_budget_ref
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
 OF_A_LAKE = "counting/test_engines_process.py::test_no_file_of_a_table_with_deleted_records_is_read"
 THREADS = "counting/test_batches.py::test_every_thread_of_a_large_machine_has_room_for_its_tables"
-WOKEN = "counting/test_engines_process.py::test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same"
-AT_ONCE = "cli/test_cli_ends.py::test_signals_that_come_together_are_one_and_what_stops_is_not_disturbed"
+WOKEN = (
+    "counting/test_engines_process.py::test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same"
+)
+AT_ONCE = (
+    "cli/test_cli_ends.py::test_signals_that_come_together_are_one_and_what_stops_is_not_disturbed"
+)
 LOOPBACK = "web/test_web.py::test_it_listens_on_this_machine_only"
 DOMINATES = "analysis/test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
 EXACT_DELTA = (

@@ -468,7 +468,7 @@ def asked_of_a_text(kind: str) -> DiscoveryRequest:
     )
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
 @pytest.mark.parametrize("others", AMONG)
 def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(

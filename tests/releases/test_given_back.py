@@ -136,7 +136,7 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("data", SOURCES, indirect=True)
 @pytest.mark.parametrize("end", ENDS)
 def test_what_ends_before_it_reads_gives_back_what_it_opened(

@@ -29,7 +29,7 @@ from dproo.ledger import (
 )
 from dproo.schema.axis import Bins
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 
 class Unwritable:

@@ -102,6 +102,7 @@ def charges(folder):
     return [line.is_recorded for account in accounts for line in account.lines]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(SOURCES, one_of=6), indirect=True)
 def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledger(
@@ -112,6 +113,7 @@ def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledge
     assert charges(folder) == [True, True]
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(BROKEN, one_of=6), indirect=True)
 def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
@@ -130,6 +132,7 @@ def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
     assert charges(folder) == [True] * released
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(INTERRUPTED, one_of=4), indirect=True)
 def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
@@ -241,6 +244,7 @@ def test_a_limit_of_memory_is_refused_before_the_charge(mebibytes, folder):
     assert charges(folder) == []
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.untraced
 def test_a_copy_without_metadata_releases_as_any_other(folder):
     """As one inside another package has none, or one in a zip file."""
@@ -267,6 +271,7 @@ def test_a_copy_without_metadata_releases_as_any_other(folder):
     assert charges(folder) == [True]
 
 
+@pytest.mark.one_of(2)
 def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
     """The rehearsal draws from few records; no other number may fail where it did not."""
     for _ in range(2000 if SOAK else 25):
@@ -324,6 +329,7 @@ assert len(results) == len(names)
 """
 
 
+@pytest.mark.one_of(2)
 def test_the_first_releases_of_a_process_may_be_made_in_threads_at_once(folder):
     """A library that one thread still loads is not ready for another."""
     names = [f"data.{ending}" for ending in ("csv", "csv", "parquet", "xlsx", "sav", "frame")]

@@ -20,7 +20,7 @@ from dproo.ledger import Entry, Ledger, Limits, accept_restore, address_of, copy
 from dproo.schema.reading import Reading
 from dproo.synthesis import model
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 CELLS = ["flu"] * 700 + ["cold"] * 300

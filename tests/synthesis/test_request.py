@@ -165,6 +165,7 @@ def released(n=400, *, sizes=(2, 3, 4, 2), epsilon="3", **options):
     return run(request, provider(rows, sizes), RandomSource())
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("g", [1, 3])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("epsilon", ["0.05", "3", "40"])

@@ -14,7 +14,7 @@ from dproo.analysis.planner import planned
 from dproo.mechanisms import SAMPLERS, mechanism
 from dproo.web.questions import FIRST
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
 

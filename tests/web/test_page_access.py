@@ -4,7 +4,7 @@ import pytest
 from support.browsing import ROOMS, faultless, settled, visit
 from support.draws import some
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 

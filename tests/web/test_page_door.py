@@ -13,7 +13,7 @@ import pytest
 from support.browsing import settled, visit
 from support.serving import ORDER, PATIENCE, admissions, served, token_of
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 

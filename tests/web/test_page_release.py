@@ -16,7 +16,7 @@ from support.serving import ORDER, admissions, served
 from dproo import Model
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 expect, Error = playwright.expect, playwright.Error

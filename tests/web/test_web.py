@@ -32,7 +32,7 @@ from dproo.web.answering import ROOMS
 from dproo.web.folder import FIELDS, Folder, NamedData
 from dproo.web.gate import Nonces
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 IN_OPEN = 0x20
 

@@ -27,7 +27,7 @@ from dproo.web import server as web_server
 from dproo.web.gate import Door
 from dproo.web.server import MOST_WAITING, Connection
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 SPENT = "This link was used before, or is no longer valid."
 

@@ -32,7 +32,7 @@ from dproo.report import Verdict
 from dproo.web import releases
 from dproo.web.answering import while_wanted
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 FILE = {"source": "file", "data": "admissions.csv"}
 FIELDS = [

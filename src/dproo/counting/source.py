@@ -49,6 +49,7 @@ class Source:
         vars(self).update(named)
         check_engine(self.engine)
 
+    @refusing
     def kept(self) -> Source:
         """Return the source with its files open, so that all stages of a release read the same."""
         is_path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, Kept)
