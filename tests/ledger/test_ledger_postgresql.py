@@ -108,9 +108,9 @@ def test_the_commands_work_with_a_database(
     assert said("show", "--ledger", where) == "visits: 1 left of 1 (replace)\n"
     assert said("verify").startswith("intact: 1 events")
     file = tmp_path / "moved.sqlite3"
-    assert said("export", "--to", str(file)) == f"1 events in {file}\n"
+    assert said("export", "--to", str(file)) == f"1 event in {file}\n"
     emptied(where)
-    assert said("import", str(file), url=ledger_database) == f"1 events in {name}\n"
+    assert said("import", str(file), url=ledger_database) == f"1 event in {name}\n"
     assert said("install", url="/file.sqlite3", code=2) == (
         "Error: ledger must be a postgresql:// URL to be installed; 'dproo ledger init' makes a "
         "file.\n"

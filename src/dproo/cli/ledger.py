@@ -157,6 +157,10 @@ def show(*, path: str | None, as_json: bool) -> None:
     warn_of_problems(accounts)
 
 
+def _events(number: int) -> str:
+    return "1 event" if number == 1 else f"{number} events"
+
+
 def _cost(of: Line | Loss | ApprovalRequest) -> str:
     """Return what was charged, or would be: epsilon, and delta where there is one."""
     return in_epsilon(of.charge) + (f" and {in_delta(of.delta)}" if of.delta else "")
@@ -215,7 +219,7 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"is_intact": True, "events": found.events, "head": found.head})
     else:
-        echo(f"intact: {found.events} events, head {found.head}")
+        echo(f"intact: {_events(found.events)}, head {found.head}")
 
 
 @ledger_command.command("accept-restore")
@@ -241,7 +245,7 @@ def export(*, target: str | None, path: str | None) -> None:
     ledger = Ledger(book_of(path))
     if target:
         made = copy(ledger, Path(target))
-        echo(f"{len(made.export())} events in {made.path}")
+        echo(f"{_events(len(made.export()))} in {made.path}")
         return
     for event in ledger.export():
         click.echo(json_text(event))
@@ -257,7 +261,7 @@ def import_(source: str, *, path: str | None) -> None:
     is refused.
     """
     made = copy(Ledger(Path(source)), book_of(path))
-    echo(f"{len(made.export())} events in {made.path}")
+    echo(f"{_events(len(made.export()))} in {made.path}")
 
 
 @ledger_command.command("requests")
