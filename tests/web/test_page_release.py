@@ -14,7 +14,7 @@ from support.draws import some
 from support.serving import ORDER, admissions, served
 
 from dproo import Model
-from dproo.ledger import Ledger
+from dproo.ledger import Ledger, in_epsilon
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -691,6 +691,156 @@ def test_an_answer_of_before_brings_no_spent_budget_back(browser, steward):
             route.fulfill(response=answer)
         page.wait_for_timeout(300)
         assert page.inner_text("#in-sight") == spent
+
+
+RETURN = "document.dispatchEvent(new Event('visibilitychange'))"
+"""What a tab hears when one comes back to it; it then looks at the ledger."""
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_review_outlives_a_look_at_the_ledger_and_is_renewed_where_it_is_old(
+    browser, steward, is_answered
+):
+    held = []
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.wait_for_selector("#in-sight:visible")
+        if not is_answered:
+            page.route(
+                "**/api/order",
+                lambda route: held.append(route) or (len(held) > 1 and route.continue_()),
+            )
+            with page.expect_request("**/api/order"):
+                page.click("#review")
+        else:
+            page.click("#review")
+            page.wait_for_selector("#confirm:visible")
+            with page.expect_response("**/api/ledger"):
+                page.evaluate(RETURN)
+            page.wait_for_timeout(100)
+            assert page.is_visible("#confirm")
+        Ledger(steward.ledger).reserve(
+            str(steward.folder / "admissions.csv"), epsilon="0.5", neighbours="replace"
+        )
+        page.evaluate(RETURN)
+        if is_answered:
+            page.wait_for_selector("#refused:has-text('Review the release again')")
+            assert not page.is_visible("#confirm")
+            page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        assert len(held) in {0, 2}
+        assert not page.is_visible("#refused")
+        assert page.inner_text("#left") == in_epsilon(Ledger(steward.ledger).show()[0].left)
+
+
+def test_a_ledger_that_cannot_be_read_is_not_one_without_a_budget(browser, steward):
+    sentence = "The ledger is away."
+    with visit(browser, steward, "release", refusals=1) as page:
+        page.route(
+            "**/api/ledger", lambda route: route.fulfill(status=400, json={"error": sentence})
+        )
+        drop(page, BOOK)
+        page.wait_for_selector(f"#in-sight:has-text('{sentence}')")
+        assert not page.is_visible("#step-budget")
+        assert page.locator(".file:has(:checked):has-text('no budget yet')").count() == 0
+        page.unroute("**/api/ledger")
+        page.wait_for_selector("#review:visible")  # it is looked at again without being told to
+        assert page.locator(f":has-text('{sentence}')").count() == 0
+
+
+def test_a_lost_answer_of_a_release_leads_to_the_ledger(browser, steward):
+    before = len(Ledger(steward.ledger).show()[0].lines)
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.click("#review")
+        page.evaluate(
+            "() => { const real = window.fetch; window.fetch = async (address, ...rest) => {"
+            " const answer = await real(address, ...rest);"
+            " if (address === '/api/release') throw new TypeError('lost'); return answer; }; }"
+        )
+        page.click("#go")
+        page.wait_for_selector("#refused:has-text('Look at the Ledger before you try again')")
+    made = Ledger(steward.ledger).show()[0].lines[before:]
+    assert [line.is_recorded for line in made] == [True]
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "meaning"),
+    [
+        ("#epsilon", "1,500", "epsilon"),
+        ("#epsilon", "1 500", "epsilon"),
+        ("#budget", "1,000", "budget"),
+        ("#budget", "0,500", "budget"),
+    ],
+)
+def test_a_comma_in_a_number_that_may_be_a_fraction_is_no_group_of_thousands(
+    browser, home, field, written, meaning
+):
+    """In half of the world it is the sign of decimals, and a budget is for good."""
+    with visit(browser, home, "release", refusals=1) as page:
+        drop(page, BOOK)
+        page.fill("#n", "4,000")
+        page.fill(field, written)
+        label = {"epsilon": "Privacy", "budget": "Budget"}[meaning]
+        page.wait_for_selector(f".wrong:has-text('{label}'), #refused:has-text('{label}')")
+
+
+@pytest.mark.parametrize("meanwhile", ["another file", "typed"])
+@pytest.mark.parametrize("kind", ["book", "list"])
+def test_a_file_that_is_read_late_takes_nothing_back(browser, steward, meanwhile, kind, tmp_path):
+    (steward.folder / "other.csv").write_text("diagnosis,ward\nI50,north\n")
+    (tmp_path / "list.txt").write_text("from\na\nfile\n")
+    (tmp_path / "book.json").write_text(json.dumps(BOOK))
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "A, B")
+        page.evaluate(
+            "() => { const text = Blob.prototype.text; window.late = new Promise((then) =>"
+            " (window.read = then)); Blob.prototype.text = async function () { await window.late;"
+            " return text.call(this); }; }"
+        )
+        picker = "#open-book" if kind == "book" else column("ward", "[type=file]")
+        name = "book.json" if kind == "book" else "list.txt"
+        page.set_input_files(picker, str(tmp_path / name))
+        if meanwhile == "typed":
+            page.fill(column("ward", "textarea"), "C, D")
+        else:
+            choose(page, "other.csv")
+            page.wait_for_selector("#ticked:has-text('0 of 2 columns')")
+        page.evaluate("window.read()")
+        page.wait_for_timeout(300)
+        if meanwhile == "typed":
+            assert page.input_value(column("ward", "textarea")) == "C, D"
+            page.wait_for_selector("#ticked:has-text('1 of')")
+        else:
+            assert page.inner_text("#ticked") == "0 of 2 columns"
+
+
+def test_names_that_differ_by_a_blank_look_different(browser, steward):
+    for name in ("t 1.csv", "t  1.csv"):
+        (steward.folder / name).write_text("person id,person  id\na,b\n")
+    with visit(browser, steward, "release") as page:
+        choose(page, "t  1.csv")
+        page.wait_for_selector("#columns .column")
+        for selector in (".file b", "#columns b"):
+            found = page.locator(selector)
+            widths = {
+                box["width"]
+                for box in (found.nth(i).bounding_box() for i in range(found.count()))
+                if box
+            }
+            names = {text for text in found.all_inner_texts() if re.search("1.csv|person", text)}
+            assert len(names) == 2
+            assert len(widths) > 1
+
+
+def test_values_that_were_listed_are_not_shown_where_they_are_found(browser, home):
+    with visit(browser, home, "release") as page:
+        drop(page, BOOK)
+        page.wait_for_selector(column("ward", ".preview:has-text('k = ')"))
+        page.check("[name=how][value=found]")
+        assert not page.is_visible(column("ward", ".preview"))
 
 
 def test_a_budget_that_is_declared_late_reviews_nothing_of_another_file(browser, home):

@@ -82,15 +82,17 @@ export function showRequests(place, requests, { decided, refuse }) {
   }
 }
 
-/** Show one budget in one line: its name, what is left, and what was spent. */
-export function showInSight(place, account) {
+/** Show one budget in one line: its name, what is left, and what was spent; or why none is known. */
+export function showInSight(place, account, refusal = "") {
   place.replaceChildren();
-  place.hidden = !account;
+  place.hidden = !account && !refusal;
+  if (refusal) make(place, "p", { class: "notice", role: "alert" }, refusal);
   if (!account) return;
   const line = make(place, "p");
   make(line, "b", {}, short(account.dataset));
   line.append(` ε ${account.left} left of ${account.budget}`);
   if (account.delta !== "0") line.append(`, δ ${account.delta_left} of ${account.delta}`);
+  if (account.since) line.append("; a release is running, and what it brings will be in the ledger");
   spending(place, account);
 }
 

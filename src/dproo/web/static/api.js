@@ -8,6 +8,13 @@ const tab = crypto.randomUUID();
 const lost = document.getElementById("lost");
 let places = 0;
 
+/** No answer has come, or not all of it: what became of the question is not known. */
+export class Lost extends Error {
+  constructor() {
+    super(lost.textContent);
+  }
+}
+
 /**
  * Ask for one object; a refusal is an Error whose message is the server's sentence. The signal
  * names the place that waits: the server drops the question before of the same place, and of the
@@ -28,11 +35,13 @@ export async function ask(path, { query, body, signal, part = "" } = {}) {
   } catch (error) {
     if (signal?.aborted) throw error;
     lost.hidden = false;
-    throw new Error(lost.textContent);
+    throw new Lost();
   }
   lost.hidden = true;
   if (answer.status === 403) forget();
-  const object = await answer.json();
+  const object = await answer.json().catch(() => {
+    throw signal?.aborted ? signal.reason : new Lost();
+  });
   if (!answer.ok) throw new Error(object.error);
   return object;
 }

@@ -4,12 +4,16 @@ import { accounts, showInSight } from "./account.js";
 import { ask, latest, onChange, tellChange } from "./api.js";
 import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
-import { clear, notice, refuse } from "./refusing.js";
+import { clear, refuse } from "./refusing.js";
 import { dataOf } from "./source.js";
 
 const SECOND = 1000;
+const AGAIN = 3 * SECOND; // a ledger that could not be read is looked at again
 
-/** Keep the budget of the data in sight; `changed` is called with it whenever it may differ. */
+/**
+ * Keep the budget of the data in sight; `changed` is called with it whenever it may differ, with
+ * null if there is none, and with nothing if the ledger cannot be read.
+ */
 export function budgetOf({ changed, declared }) {
   const form = find("budget-form");
   let nonce = null; // of the budget that the sentence states
@@ -19,14 +23,15 @@ export function budgetOf({ changed, declared }) {
 
   const account = latest(accounts, {
     show: (all) => {
-      const found = all.find(({ dataset }) => dataset === text("dataset"));
+      const found = all.find(({ dataset }) => dataset === text("dataset")) ?? null;
       showInSight(find("in-sight"), found);
       changed(found);
       if (found?.since) waiting = setTimeout(lookAfter, SECOND);
     },
     refuse: (sentence) => {
-      notice(find("budget-refused"), sentence);
+      showInSight(find("in-sight"), undefined, sentence);
       changed();
+      waiting = setTimeout(look, AGAIN);
     },
   });
 
@@ -44,7 +49,7 @@ export function budgetOf({ changed, declared }) {
 
   const written = () => ({
     ...dataOf(),
-    budget: meant(find("budget").value),
+    budget: text("budget"),
     delta: find("budget-delta-field").hidden ? "" : text("budget-delta"),
     neighbours: find("neighbours").value,
     records_per_person: meant(find("records-per-person").value),

@@ -11,7 +11,7 @@ const FILE = "codebook.json";
 /** The builder of a code book; `changed` is called once the server has looked at it. */
 export class Builder {
   constructor(changed) {
-    Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false });
+    Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false, edits: 0 });
     const body = () => ({ codebook: this.book(), cell: find("cell").value });
     this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
       show: (found) => this.show(found),
@@ -44,7 +44,7 @@ export class Builder {
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
     find("filter").value = "";
-    this.columns = columns.map((column) => new Column(find("columns"), column, (one) => this.edited(one)));
+    this.columns = columns.map((column) => new Column(find("columns"), column, this));
     if (book) this.take(book);
     else if (this.isFinding)
       for (const column of this.columns) column.isTicked = ticked?.includes(column.name) ?? !this.isSingle;
@@ -106,6 +106,7 @@ export class Builder {
 
   /** Take up what was changed; of one value, the column that was ticked last is the only one. */
   edited(column) {
+    this.edits += 1;
     const only = column?.isTicked ? column : this.ticked[0];
     if (this.isSingle) for (const one of this.ticked) if (one !== only) one.isTicked = false;
     const names = this.ticked.map(({ name }) => name);
@@ -130,14 +131,23 @@ export class Builder {
     this.changed();
   }
 
+  /** Return a function that tells whether nothing was offered, opened or edited since. */
+  untouched() {
+    const before = this.edits;
+    return () => before === this.edits;
+  }
+
   /** Read a code book that a person has chosen or dropped. */
   async open(file) {
     if (!file) return;
+    const isStill = this.untouched();
     try {
-      this.take(JSON.parse(await file.text()));
+      const book = JSON.parse(await file.text());
+      if (!isStill()) return; // something else was chosen or written meanwhile
+      this.take(book);
       this.edited();
     } catch {
-      notice(find("book-refused"), `${file.name} is not a code book: a JSON file with schema.fields.`);
+      if (isStill()) notice(find("book-refused"), `${file.name} is not a code book: a JSON file with schema.fields.`);
     }
   }
 

@@ -1,6 +1,7 @@
 // One column of a code book: how its possible values are told, and what the server makes of them.
 
 import { find, make } from "./drawing.js";
+import { meant } from "./fields.js";
 
 const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
 const WAYS = find("ways").content;
@@ -21,7 +22,9 @@ export function listed(text) {
 /** Return a list as it may be pasted, in one line where no value has a comma. */
 const joined = (values) => values.join(values.some((one) => /,/.test(one)) ? "\n" : ", ");
 
-const whole = (text) => (/^[+-]?\d+$/.test(text.trim()) ? Number(text) : text.trim());
+/** Return a number, or a text that is none as it is written, so that it is refused by name. */
+const whole = (text) => (/^[+-]?\d+$/.test(meant(text)) ? Number(meant(text)) : text.trim());
+const number = (text) => (Number.isNaN(Number(text)) ? text : Number(text));
 
 /** Make a field whose label is heard but not seen: the head of its column says the same. */
 function field(parent, id, title, kind, { way, ...attributes } = {}) {
@@ -30,11 +33,11 @@ function field(parent, id, title, kind, { way, ...attributes } = {}) {
   return make(made, kind, { id, autocomplete: "off", ...attributes });
 }
 
-/** A column that a person may tick and describe; `changed` is called after every change. */
+/** A column that a person may tick and describe; its builder hears of every change. */
 export class Column {
-  constructor(parent, { name, type, values = [] }, changed) {
+  constructor(parent, { name, type, values = [] }, builder) {
     const id = `column-${made++}`;
-    Object.assign(this, { id, name, type, changed, start: values, field: null, controls: {} });
+    Object.assign(this, { id, name, type, builder, start: values, field: null, controls: {} });
     this.root = make(parent, "fieldset", { class: "column", "data-column": name });
     make(this.root, "legend", { class: "unseen" }, `Column ${name}`);
     const head = make(this.root, "div", { class: "column-head" });
@@ -71,8 +74,11 @@ export class Column {
     file.addEventListener("change", async (event) => {
       event.stopPropagation();
       if (!file.files[0]) return;
-      this.controls["list-values"].value = await file.files[0].text();
+      const isStill = this.builder.untouched();
+      const values = await file.files[0].text();
       file.value = "";
+      if (!isStill()) return; // what was written meanwhile stands
+      this.controls["list-values"].value = values;
       this.show();
     });
     for (const key of Object.keys(ENDS)) {
@@ -101,7 +107,7 @@ export class Column {
         field.hidden = field.dataset.way !== this.way.value;
     }
     if (!this.isTicked) this.tell();
-    if (!isQuiet) this.changed(this);
+    if (!isQuiet) this.builder.edited(this);
   }
 
   /** Offer the other columns as what this one depends on, where that is declared. */
@@ -134,7 +140,7 @@ export class Column {
     if (isKnown(way)) return { type: way };
     if (way === "given") return { ...this.field, parents: undefined };
     if (way === "bins") {
-      const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(Number);
+      const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
       const isWhole = bins.every(Number.isInteger) && this.type !== "number";
       return { type: isWhole ? "integer" : "number", bins };
     }

@@ -11,6 +11,7 @@ export const text = (id) => find(id).value.trim();
 function put(parent, made, attributes = {}, text = "") {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.textContent = text;
+  if (/^\s|\s\s|\s$/.test(text)) made.style.whiteSpace = "pre-wrap"; // a name may differ by a blank
   parent?.append(made);
   return made;
 }

@@ -2,7 +2,10 @@
 
 const WHOLE = new Set(["n", "k"]);
 
-/** Return a number as it was meant: without blanks or commas between its thousands; 0,500 has none. */
+/**
+ * Return a whole number as it was meant: without blanks or commas between its thousands. Any other
+ * number is what is written: 1,500 may be one and a half.
+ */
 export function meant(text) {
   const bare = text.trim();
   return /^[1-9]\d{0,2}([,\u00a0\u202f ]\d{3})+$/.test(bare) ? bare.replace(/\D/g, "") : bare;
@@ -10,7 +13,7 @@ export function meant(text) {
 
 /** Return the value of a number that may be a fraction such as 1/3. */
 export function value(text) {
-  const [over, under, ...rest] = meant(text).split("/");
+  const [over, under, ...rest] = text.trim().split("/");
   return rest.length || over === "" ? NaN : Number(over) / Number(under ?? 1);
 }
 
@@ -24,9 +27,10 @@ export function grouped(text) {
 export function logarithmic(field, changed) {
   const [text, slider] = field.querySelectorAll("input");
   const isWhole = WHOLE.has(field.dataset.name);
+  const written = () => (isWhole ? meant(text.value) : text.value.trim());
   const group = () => isWhole && (text.value = grouped(text.value));
   const follow = () => {
-    const number = value(text.value);
+    const number = value(written());
     if (number > 0) slider.value = Math.log10(number);
     slider.setAttribute("aria-valuetext", text.value);
   };
@@ -46,7 +50,7 @@ export function logarithmic(field, changed) {
   follow();
   return {
     get value() {
-      return meant(text.value);
+      return written();
     },
     set value(next) {
       text.value = next;

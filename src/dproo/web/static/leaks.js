@@ -17,7 +17,10 @@ export function showLeaks(painted) {
       showVerdict(answer);
       showWitness(answer);
     },
-    refuse: (sentence) => (find("verdict").textContent = sentence),
+    refuse: (sentence) => {
+      find("verdict").textContent = sentence;
+      find("witness").replaceChildren();
+    },
     wait: 150,
   });
   find("preset").addEventListener("change", () => refresh(0));

@@ -150,11 +150,12 @@ function showSentence() {
   place.replaceChildren(`With ${shown(Number(n))} records at ε = ${epsilon}, `);
   make(place, "strong", {}, alpha === null ? "no bound is known" : `at most ${atMost(alpha)}`);
   place.append(alpha === null ? "." : " of draws differ from a random record’s.");
-  const target = value(fields.alpha.value);
-  const needed = [
-    of("n") === null ? "" : `${shown(of("n"))} records`,
-    of("epsilon") === null ? "" : `ε = ${shownUp(of("epsilon"))}`,
-  ].filter(Boolean);
+  const known = ["n", "epsilon"].filter((name) => of(name) !== null);
+  const [aim] = known.map((name) => answers[name].query.alpha); // of the answers, not of the field
+  const target = value(aim ?? "");
+  const needed = known
+    .filter((name) => answers[name].query.alpha === aim)
+    .map((name) => (name === "n" ? `${shown(of(name))} records` : `ε = ${shownUp(of(name))}`));
   const [first, ...second] = needed.map((text, i) => (i ? `or ${text}` : `${text} would do`));
   find("target").textContent =
     target > 0 && first ? `For at most ${atMost(target)}, ${[first, ...second].join(", ")}.` : "";

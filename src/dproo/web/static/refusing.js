@@ -6,6 +6,7 @@ const REMEDIES = [
   [/ Declare a budget first: dproo .*$/, " Declare a budget first."],
   [/; see dproo plan\.$/, "; see Plan."],
   [/ Declare another budget with unit=.*$/, " Give the budget another name, and declare it."],
+  [/^(.* --[a-z].*)$/s, "$1 Such an option is one of the command line; the page has none."],
 ];
 
 /** Show a sentence in a notice, or hide the notice if there is none. */

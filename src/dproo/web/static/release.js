@@ -35,9 +35,10 @@ let looking = new AbortController();
 const builder = new Builder(changed);
 const budget = budgetOf({
   changed: (found) => {
-    account = found ?? null;
-    showLeft(account?.left);
-    changed();
+    const isSame = found && JSON.stringify(found) === JSON.stringify(account);
+    account = found;
+    showLeft(account);
+    if (!isSame) confirmation.outdate(changed);
   },
   declared: () => confirmation.review(),
 });
@@ -52,7 +53,7 @@ const confirmation = reviewOf({
 async function foresee(signal) {
   const body = {
     n: meant(find("n").value),
-    epsilon: meant(find("epsilon").value),
+    epsilon: text("epsilon"),
     neighbours: (account ?? { neighbours: find("neighbours").value }).neighbours,
   };
   const isValue = what() === "value";
@@ -153,6 +154,7 @@ function changed() {
   builder.isFinding = isFinding;
   if (builder.isSingle && isFinding) find("sampling").hidden = true; // it has its own
   find("pure").hidden = !isPure;
+  if (isPure) document.querySelector("[name=how]").checked = true;
   document.querySelector("[value=found]").disabled = isPure;
   for (const id of ["delta-field", "budget-delta-field"]) find(id).hidden = !isFinding;
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
@@ -179,8 +181,8 @@ function keepChoices() {
     how: builder.isFinding ? "found" : "",
     sampler: what() === "value" ? text("sampler") : "",
     n: meant(text("n")),
-    epsilon: meant(text("epsilon")),
-    delta: builder.isFinding ? meant(text("delta")) : "",
+    epsilon: text("epsilon"),
+    delta: builder.isFinding ? text("delta") : "",
     person: find("person").value,
   };
   const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
@@ -217,7 +219,7 @@ function order() {
     sampler: what() === "value" && !builder.isFinding ? find("sampler").value : "",
     person: find("person").value,
     ...stated(),
-    epsilon: meant(find("epsilon").value),
+    epsilon: text("epsilon"),
   };
 }
 
@@ -243,7 +245,7 @@ addEventListener("beforeunload", keepChoices); // whoever leaves finds it again
 find("n").addEventListener("change", ({ target }) => (target.value = grouped(target.value)));
 privacy.addEventListener("submit", (event) => {
   event.preventDefault();
-  confirmation.review();
+  if (!find("review").hidden) confirmation.review();
 });
 find("neighbours").addEventListener("change", changed); // what is foreseen depends on it
 for (const id of ["step-columns", "step-privacy"])

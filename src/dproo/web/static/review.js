@@ -1,25 +1,39 @@
 // The review of a release, its confirmation, and what came of it.
 
 import { chargedAt, download } from "./account.js";
-import { ask, tellChange } from "./api.js";
+import { Lost, ask, tellChange } from "./api.js";
 import { find } from "./drawing.js";
 import { showReceipt, warn } from "./receipt.js";
-import { clear } from "./refusing.js";
+import { clear, notice } from "./refusing.js";
 import { extent } from "./source.js";
 
 const SECOND = 1000;
+const UNKNOWN =
+  "The answer was lost, so this page does not know whether the release was charged. Look at the Ledger" +
+  " before you try again: what was charged stays charged, and what was released can be downloaded there.";
 
 /** Connect review and confirmation; `refused` is told what is wrong with the choices of `order`. */
 export function reviewOf({ order, refused, foresee, done }) {
   let nonce = null;
   let reviews = 0; // an answer to an earlier one is not shown
+  let isAsked = false; // and not answered yet
 
   function withdraw() {
     if (!find("working").hidden) return false; // what was confirmed stays in sight
     nonce = null;
     reviews += 1;
+    isAsked = false;
     find("confirm").hidden = true;
     return true;
+  }
+
+  /** Let the budget change under a review: one that was asked for is asked for anew, one in sight is old. */
+  function outdate(change) {
+    const wasAsked = isAsked;
+    const isOld = !find("confirm").hidden && find("working").hidden;
+    change();
+    if (wasAsked) review();
+    else if (isOld) notice(find("refused"), "The budget has changed since this review. Review the release again.");
   }
 
   function show(shown) {
@@ -52,12 +66,14 @@ export function reviewOf({ order, refused, foresee, done }) {
     const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
+    isAsked = true;
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
       if (mine === reviews) show({ ...shown, plan });
     } catch (error) {
       if (mine === reviews) refused(error);
     }
+    if (mine === reviews) isAsked = false;
   }
 
   async function release() {
@@ -92,7 +108,7 @@ export function reviewOf({ order, refused, foresee, done }) {
         find("result").scrollIntoView({ block: "nearest" });
       };
     } catch (error) {
-      end = () => refused(error);
+      end = () => refused(error instanceof Lost ? new Error(UNKNOWN) : error);
     }
     clearInterval(clock);
     tellChange();
@@ -109,9 +125,10 @@ export function reviewOf({ order, refused, foresee, done }) {
     find("epsilon").focus();
   });
   find("again").addEventListener("click", () => review({ again: true }));
+  addEventListener("beforeunload", (event) => find("working").hidden || event.preventDefault());
   find("print").addEventListener("click", () => print());
   find("download").addEventListener("click", ({ target }) =>
     download(target.dataset.entry).catch(refused),
   );
-  return { review, withdraw };
+  return { review, withdraw, outdate };
 }

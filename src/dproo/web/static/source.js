@@ -58,9 +58,9 @@ export function choose(name) {
 
 const leftOf = (left) => (left ? `ε ${left} left` : "no budget yet");
 
-/** Show on the chosen card what is left of its budget. */
-export function showLeft(left) {
-  if (fileName()) card().parentElement.lastChild.textContent = leftOf(left);
+/** Show on the chosen card what is left of its budget, if the ledger could be read. */
+export function showLeft(account) {
+  if (fileName() && account !== undefined) card().parentElement.lastChild.textContent = leftOf(account?.left);
 }
 
 /** Show the files of the folder as cards; the one of this name is chosen if it is there. */
