@@ -767,8 +767,8 @@ def test_a_lost_answer_of_a_release_leads_to_the_ledger(browser, steward):
 @pytest.mark.parametrize(
     ("field", "written", "meaning"),
     [
-        ("#epsilon", "1,500", "epsilon"),
-        ("#epsilon", "1 500", "epsilon"),
+        ("#epsilon", "1,000", "epsilon"),
+        ("#epsilon", "1 000", "epsilon"),
         ("#budget", "1,000", "budget"),
         ("#budget", "0,500", "budget"),
     ],
