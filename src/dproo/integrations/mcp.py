@@ -79,6 +79,11 @@ class Running:
                 self._changed.wait_for(lambda: self._count == 0)
         os._exit(128 + number)
 
+    def leave_to_signal(self) -> None:
+        """Wait for the end of the program if a signal came before that of the input."""
+        if self._is_ending:
+            threading.Event().wait()
+
 
 _RUNNING = Running()
 
@@ -184,6 +189,7 @@ def serve(desk: Desk) -> None:
     before = {end: signal.getsignal(end) for end in ends}
     try:
         anyio.run(run)
+        _RUNNING.leave_to_signal()
     except* BrokenPipeError:
         pass  # the other end closed
     finally:
