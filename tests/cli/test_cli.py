@@ -9,6 +9,7 @@ import resource
 import shlex
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -17,8 +18,9 @@ from support.commands import COMMAND, MAIN, dproo
 
 from dproo import Ledger
 from dproo import open as opened
-from dproo.cli import MENU
+from dproo.cli import MENU, commands
 from dproo.cli.commands import cli, run
+from dproo.core.checks import shown
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
@@ -262,7 +264,148 @@ def test_defaults_stand_in_the_users_own_file_and_are_checked(tmp_path):
     (folder / "dproo.toml").write_text("[sample]\nseed = 1\n")
     result = dproo(*FREE)
     assert result.returncode == 2
-    assert "config must contain only tables of options" in result.stderr
+    assert "config must contain no 'seed' under [sample], got" in result.stderr
+
+
+FLAG, COUNT, TEXT, NUMBER = "true or false", "an integer", "a text", "a text or a number"
+TEXTS, NUMBERS = "a list of texts", "a list of texts or numbers"
+TOML = {
+    "true": {FLAG},
+    "false": {FLAG},
+    "0": {COUNT, NUMBER},
+    "1": {COUNT, NUMBER},
+    "2": {COUNT, NUMBER},
+    "0x" + "f" * 4_000: set(),  # Python cannot write it
+    "0.0": {NUMBER},
+    "1.0": {NUMBER},
+    "2.9": {NUMBER},
+    "inf": set(),
+    "-inf": set(),
+    "nan": set(),
+    "2026-11-18": set(),
+    "10:00:00": set(),
+    "2026-11-18T10:00:00Z": set(),
+    '""': {TEXT, NUMBER},
+    '"1/2"': {TEXT, NUMBER},
+    '"3"': {COUNT, TEXT, NUMBER},
+    '"secret"': {TEXT, NUMBER},
+    '"one"': {TEXT, NUMBER, "one of one, each"},
+    "[]": {TEXTS, NUMBERS},
+    '["secret"]': {TEXTS, NUMBERS},
+    "[-99, 0.5]": {NUMBERS},
+    "[true]": set(),
+    '[["a"]]': set(),
+    "{}": set(),
+}
+"""Values, and the kinds of options that take them."""
+
+
+def kind_of(option):
+    """Return what an option of the command line takes."""
+    if isinstance(option.type, click.types.BoolParamType):
+        return FLAG
+    if isinstance(option.type, click.types.IntParamType):
+        return COUNT
+    if isinstance(option.type, click.Choice):
+        return f"one of {', '.join(option.type.choices)}"
+    is_number = option.name in {"alpha", "confidence", "delta", "epsilon", "missing", "trials"}
+    if option.multiple:
+        return NUMBERS if is_number else TEXTS
+    return NUMBER if is_number else TEXT
+
+
+@pytest.mark.parametrize("table", sorted(set(commands._MODULES) - {"codebook", "ledger"}))
+def test_a_default_has_the_kind_that_its_option_takes(table, tmp_path, capfd):
+    """Whatever the command is: a float for an integer would be cut off, and protect less."""
+    path = tmp_path / "c.toml"
+    command = commands.cli.get_command(click.Context(commands.cli), table)
+    assert command.params
+    for option in command.params:
+        for value, kinds in TOML.items():
+            path.write_text(f"[{table}]\n{option.name} = {value}\n")
+            kind = kind_of(option)
+            for asked in (table, "plan"):
+                code = run(["--config", str(path), asked, "--help"])
+                err = capfd.readouterr().err
+                what = (option.name, value, asked)
+                if kind in kinds:
+                    assert (code, err) == (0, ""), what
+                else:
+                    wanted = f"config must have {kind} for {option.name} under [{table}], got"
+                    assert (code, err) == (2, f"Error: {wanted} {shown(str(path))}.\n"), what
+
+
+@pytest.mark.parametrize(
+    ("default", "code"),
+    [
+        ("records_per_person = 2.9", 2),
+        ("size = inf", 2),
+        ("no_ledger = 0", 2),
+        ('no_ledger = ""', 2),
+        ("purpose = true", 2),
+        ("epsilon = 0.5", 0),
+        ("epsilon = 1", 0),
+        ("epsilon = 1e-2", 0),
+        ('epsilon = "1/2"', 0),
+        ('records_per_person = "2"', 0),
+        ("has_header = true", 0),
+        ('columns = ["diagnosis"]', 0),
+    ],
+)
+def test_a_default_of_another_kind_is_refused_before_the_charge(default, code, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(f"[sample]\n{default}\n")
+    per_person = ["--records-per-person", "2"] if "records" in default else []
+    dproo("ledger", "init", RELEASE[1], "--budget", "2", *per_person)
+    command = RELEASE[:-2] if default.startswith("epsilon") else RELEASE
+    result = dproo("--config", str(path), *command, "--json")
+    assert result.returncode == code, result.stderr
+    spent = json.loads(dproo("ledger", "show", "--json").stdout)["datasets"][0]["spent"]
+    assert (spent == "0") == (code == 2)
+    if default.startswith("epsilon") and "/" not in default:
+        assert Fraction(spent) == Fraction(default.removeprefix("epsilon = "))
+
+
+WRONG = [
+    ("[sampel]\nsize = 1", "contain no table 'sampel', {no}, got {path}. {did} 'sample'?"),
+    ("[ledger]\nbudget = 1", "contain no table 'ledger', {no}, got {path}."),
+    ("[ledger.init]\nbudget = 1", "contain no table 'ledger', {no}, got {path}."),
+    ('sampler = "pw"', "have 'sampler' in the table of a command, got {path}."),
+    ("sample = 1", "have 'sample' in the table of a command, got {path}."),
+    ("[[sample]]\nsize = 1", "have 'sample' in the table of a command, got {path}."),
+    ("[sample]\nzzz = 'pw'", "contain no 'zzz' under [sample], got {path}."),
+    ("[sample]\nsized = 1", "contain no 'sized' under [sample], got {path}. {did} 'size'?"),
+    ("[sample]\njson = true", "contain no 'json' under [sample], got {path}. {did} 'as_json'?"),
+    ("[sample]\nas = []", "contain no 'as' under [sample], got {path}. {did} 'readings'?"),
+    ("[sample]\nsize-a.b = 1", "contain no 'size-a' under [sample], got {path}. {did} 'size'?"),
+    ("[sample]\n'db://u:pw@h' = 1", "contain no {hidden} under [sample], got {path}."),
+    ("['db://u:pw@h']", "contain no table {hidden}, {no}, got {path}."),
+    ("[sample]\npath = db://u:pw@h", "be TOML, got {path}. The mistake is in line 2."),
+    ("[sample]\nsize = 1\nsize = 2\n", "be TOML, got {path}. The mistake is in line 3."),
+    ('[sample]\n\npath = "pw\n', "be TOML, got {path}. The mistake is in line 3."),
+    ('[sample]\npath = """pw\n\n', "be TOML, got {path}. The mistake is at its end."),
+    (f"[sample]\nsize = {'9' * 5000}", "be TOML, got {path}."),
+    (f"a = {'[' * 100_000}", "be TOML, got {path}."),
+]
+
+
+@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_with_defaults_is_named_but_no_value(content, sentence, tmp_path, capfd):
+    path = tmp_path / "c.toml"
+    path.write_text(content)
+    assert run(["--config", str(path), "plan", "--help"]) == 2
+    words = {
+        "path": shown(str(path)),
+        "no": "which is not a command with options",
+        "did": "Did you mean",
+        "hidden": "text that is withheld because it may hold a password",
+    }
+    assert capfd.readouterr().err == f"Error: config must {sentence.format(**words)}\n"
+    assert run(["--config", str(path.rename(tmp_path / "data.csv")), "plan", "--help"]) == 2
+    assert capfd.readouterr().err == (
+        "Error: config must contain only tables of options, in TOML (if its name ends in .toml, "
+        f"what is wrong is named), got {shown(str(tmp_path / 'data.csv'))}.\n"
+    )
 
 
 def test_defaults_in_the_working_folder_are_not_read(tmp_path):

@@ -92,6 +92,31 @@ def test_a_clock_that_is_set_back_renews_no_allowance(
     ledger.verify()
 
 
+@FILE
+def test_a_clock_that_was_set_forward_dates_every_charge_until_a_copy_from_before_is_back(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared(ledger, per_day="0.5")
+    ledger.declare("wards", budget=1, limits=Limits(until="2100-01-01"), **REPLACE)
+    before = copy_of(ledger)
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.events.now", lambda: "2100-01-02T00:00:00+00:00")
+        ledger.reserve("patients", epsilon="0.25", **REPLACE)
+    ledger.reserve("visits", epsilon="0.4", **REPLACE)
+    assert refused(ledger) == "at most 0.5 is charged for a day, and this makes 0.65."
+    with pytest.raises(errors.RuleRefused, match="nothing is released from 2100-01-01 on"):
+        ledger.reserve("wards", epsilon="0.1", **REPLACE)
+    put_back(ledger, before)
+    accept_restore(ledger.path)
+    ledger.reserve("wards", epsilon="0.1", **REPLACE)
+    assert [account.spent for account in ledger.verify().accounts] == [
+        250_000_000,
+        400_000_000,
+        100_000_000,
+    ]
+    assert all(line.at < "2100" for account in ledger.show() for line in account.lines)
+
+
 def test_nothing_is_released_from_a_day_on(ledger: Ledger) -> None:
     declared(ledger, until="2020-01-31")
     assert refused(ledger) == "nothing is released from 2020-01-31 on."

@@ -214,6 +214,118 @@ def test_however_much_was_noted_a_restore_can_be_accepted(ledger: Ledger, state:
     assert ledger.verify().events == 4
 
 
+OTHERS = {
+    "data": b"ward,diagnosis\nA,flu\n",
+    "data after a blank line": b"\nward,diagnosis\nA,flu\n",
+    "data after many": b"\n" * 10_000 + b"ward,diagnosis\nA,flu\n",
+    "one character": b"A",
+    "lines of JSON": b'{"ledger": "A", "seq": 1}\n',
+    "a JSON object": b'{\n  "ledger": "' + b"a" * 64 + b'"\n}\n',
+    "a JSON list": b"[]",
+    "UTF-16": "ward\nA\n".encode("utf-16"),
+    "zeros before data": bytes(512) + b"A\n",
+    "a note in another file's text": b'note,text\n1,{"ledger": "' + b"a" * 64 + b'", "seq": 1}\n',
+}
+
+
+@pytest.mark.parametrize("name", [*OTHERS, "another ledger", "the ledger itself"])
+def test_a_file_of_something_else_is_never_a_witness(
+    ledger: Ledger, tmp_path: Path, name: str
+) -> None:
+    """It may be the data that is released: a note in it would be counted as a record."""
+    if name == "the ledger itself" and not isinstance(ledger.path, Path):
+        pytest.skip("it is no file")
+    other = tmp_path / "other"
+    other.touch()
+    (tmp_path / "link").symlink_to(other)
+    known = Ledger(url_of(ledger), witness=tmp_path / "link")
+    entry = known.reserve("patients", epsilon="0.1", **REPLACE)
+    if name == "the ledger itself":
+        other.unlink()
+        other.symlink_to(str(ledger.path))
+    elif name == "another ledger":
+        other.unlink()
+        Ledger.create(other)
+    else:
+        other.write_bytes(OTHERS[name])
+    before = copy_of(ledger), other.read_bytes()
+    calls = [
+        lambda: Ledger(url_of(ledger), witness=other),
+        lambda: Ledger.create(tmp_path / "new.sqlite3", witness=other),
+        lambda: accept_restore(ledger.path, witness=other),
+        known.show,
+        lambda: charge(known),
+        lambda: known.declare("visits", budget=1, **REPLACE),
+        lambda: known.record(entry, {"values": ["flu"]}),
+    ]
+    for call in calls:
+        with pytest.raises(errors.UnusableWitnessError, match="it holds more than notes"):
+            call()
+    assert (copy_of(ledger), other.read_bytes()) == before
+    assert not (tmp_path / "new.sqlite3").exists()
+
+
+def test_a_file_of_something_else_is_not_written_even_if_it_takes_the_place_of_a_witness(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the moment between the commit and its note."""
+    kept = tmp_path / "kept.jsonl"
+    kept.touch()
+
+    def later(*given: Any, **named: Any) -> None:
+        kept.write_bytes(OTHERS["data"])
+        witness.write_notes(*given, **named)
+
+    monkeypatch.setattr("dproo.ledger.ledger.write_notes", later)
+    with pytest.raises(errors.ChargedError, match=r"more than notes.* charge in it stays\.$"):
+        charge(Ledger(url_of(ledger), witness=kept))
+    assert kept.read_bytes() == OTHERS["data"]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 11, 12, 40, 76, 77, 90, -1], ids="first {}".format)
+@pytest.mark.parametrize("end", [b"", b"\n", bytes(9)], ids=["end", "line", "zeros"])
+def test_a_witness_whose_first_note_a_crash_cut_off_is_written_on(
+    ledger: Ledger, state: Path, tmp_path: Path, cut: int, end: bytes
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    (notes,) = state.iterdir()
+    kept.write_bytes(notes.read_bytes().splitlines()[0][:cut] + end)
+    known = Ledger(url_of(ledger), witness=kept)
+    charge(known)
+    old = copy_of(ledger)
+    charge(known)
+    shutil.rmtree(state)
+    put_back(ledger, old)
+    with pytest.raises(errors.RolledBackError, match="lacks 1 of"):
+        known.show()
+
+
+@FILE
+def test_the_data_as_a_witness_are_refused_on_the_command_line(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data.csv"
+    data.write_bytes(b"diagnosis\n" + 4000 * b"flu\n")
+    monkeypatch.setenv("DPROO_WITNESS", str(data))
+    new = tmp_path / "new.sqlite3"
+    letters = ["--column", "diagnosis", "--alphabet", "flu,cold"]
+    spend = ["--epsilon", "0.1", "--ledger", str(ledger.path), "--dataset", "patients"]
+    before = copy_of(ledger)
+    for command in (
+        ["sample", str(data), *letters, *spend],
+        ["ledger", "init", "visits", "--budget", "1", "--ledger", str(new)],
+        ["ledger", "show", "--ledger", str(ledger.path)],
+        ["ledger", "accept-restore", "--ledger", str(ledger.path)],
+        ["ledger", "export", "--to", str(new), "--ledger", str(ledger.path)],
+    ):
+        done = dproo(*command)
+        assert (done.returncode, done.stdout) == (2, ""), command
+        assert "could not be read: it holds more than notes of a ledger." in done.stderr
+        assert "flu" not in done.stderr
+    assert not new.exists()
+    assert (copy_of(ledger), len(data.read_bytes())) == (before, 16_010)
+
+
 @FILE
 def test_a_pipe_in_place_of_a_witness_is_not_waited_for(ledger: Ledger, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

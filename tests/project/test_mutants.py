@@ -134,6 +134,10 @@ FOR_EVERYONE = f"{LIMITS}::test_what_was_charged_again_counts_for_every_spender"
 ONE_UNIT = f"{LIMITS}::test_people_and_records_never_share_a_budget[file]"
 SPENDER_HASHED = "ledger/test_ledger_edits.py::test_every_field_of_an_event_and_the_one_before_it_are_in_its_hash"
 OTHERS = "ledger/test_ledger_kept.py::test_what_another_process_writes_in_between_is_seen"
+NO_WITNESS = (
+    "ledger/test_ledger_memory.py::test_a_file_of_something_else_is_never_a_witness[file-data]"
+)
+DEFAULT_KIND = "cli/test_cli.py::test_a_default_has_the_kind_that_its_option_takes[certify]"
 LATE_WITNESS = "ledger/test_ledger_memory.py::test_a_new_witness_is_told_of_every_event[postgresql]"
 WITH_DELTA = "auditing/test_audit_delta.py::test_delta_is_taken_from_the_likelier_side"
 COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
@@ -896,6 +900,12 @@ MUTANTS = {
     ),
     "a new witness is not told of earlier events": (
         "Memory.news_for", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
+    ),
+    "any file is read as a witness": (
+        "Witness._reading", "                _require_notes(file)\n", "", NO_WITNESS,
+    ),
+    "a default may be of any kind": (
+        "_parsed", "not _fits(options[name], value)", "value is None", DEFAULT_KIND,
     ),
     "an edit of an event's spender is overlooked": (
         "Event.link", "*self[:-1]", "*self[:7], *self[8:-1]", SPENDER_HASHED,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,16 @@ import click
 
 from dproo import __version__
 from dproo.cli import MENU, ending
-from dproo.core.checks import may_hold_secret, refusal
+from dproo.core.checks import WITHHELD, may_hold_secret, refusal, shown
 from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
 _CONFIG = "contain only tables of options, in TOML"
+_MORE = " (if its name ends in .toml, what is wrong is named)"
+_PLACE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)$")
+_NUMBERS = {"alpha", "confidence", "delta", "epsilon", "missing", "trials"}
+"""The options of text that are read as numbers, and may be numbers in TOML."""
 
 # The module of each command; ``MENU`` has its line in the help.
 _MODULES = {
@@ -98,25 +104,109 @@ def _is_protected(origin: Origin) -> bool:
 
 
 def _defaults(config: str | None) -> dict[str, Any]:
-    """Return the user's defaults; only names that a command has are allowed."""
+    """Return the user's defaults: only options that a command has, and values that they take.
+
+    A file by another name than TOML's may be data that a ledger protects which is not known yet,
+    so nothing in it decides the message.
+    """
     named = Path(config) if config else named_file("DPROO_CONFIG")
     folder = user_folder("XDG_CONFIG_HOME", ".config")
     path = named or (folder / "dproo" / "dproo.toml" if folder else None)
     if path is None or not (named or path.exists()):
         return {}
+    is_toml = path.suffix == ".toml"
+    condition = _CONFIG if is_toml else _CONFIG + _MORE
+    text = read_public("config", path, at_most=_CONFIG_MAX, condition=condition)
+    try:
+        return _parsed(text, str(path))
+    except ValueError:
+        if is_toml:
+            raise
+        raise ValueError(refusal("config", condition, str(path))) from None
+
+
+def _parsed(text: str, path: str) -> dict[str, Any]:
+    """Return the tables of a file; what is wrong is named by its key or line, never by a value."""
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
-    text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
     try:
         found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        found = {"": None}
-    for name, defaults in found.items():
-        command = cli.get_command(click.Context(cli), name)
-        known = {option.name for option in command.params} if command else set()
-        if not (known and isinstance(defaults, dict)) or not set(defaults) <= known:
-            raise ValueError(refusal("config", _CONFIG, str(path)))
+    except (ValueError, RecursionError) as error:
+        place = _PLACE.search(str(error))
+        where = f"in line {place[1]}" if place and place[1] else "at its end"
+        hint = f" The mistake is {where}." if place else ""
+        raise ValueError(refusal("config", "be TOML", path) + hint) from None
+    for table, defaults in found.items():
+        if not isinstance(defaults, dict):
+            condition = f"have {_key(table)} in the table of a command"
+            raise ValueError(refusal("config", condition, path))  # noqa: TRY004 - a file, no type
+        command = cli.get_command(click.Context(cli), table)
+        if command is None or not command.params:
+            condition = f"contain no table {_key(table)}, which is not a command with options"
+            near = _nearest(table, {name: name for name in _MODULES if name != table})
+            raise ValueError(refusal("config", condition, path) + near)
+        options = {str(option.name): option for option in command.params}
+        for name, value in defaults.items():
+            if name not in options:
+                typed = {text.strip("-"): o for o in options for text in options[o].opts}
+                condition = f"contain no {_key(name)} under [{table}]"
+                near = _nearest(name.replace("_", "-"), typed | {o: o for o in options})
+                raise ValueError(refusal("config", condition, path) + near)
+            if not _fits(options[name], value):
+                condition = f"have {_kind(options[name])} for {name} under [{table}]"
+                raise ValueError(refusal("config", condition, path))
     return found
+
+
+def _key(name: str) -> str:
+    return WITHHELD if may_hold_secret(name) else shown(name)
+
+
+def _kind(option: click.Parameter) -> str:
+    """Return what the value of an option must be in TOML."""
+    is_number = option.name in _NUMBERS
+    match option.type:
+        case click.types.BoolParamType():
+            return "true or false"
+        case click.types.IntParamType():
+            return "an integer"
+        case click.Choice(choices=choices):
+            return f"one of {', '.join(choices)}"
+    if getattr(option, "multiple", False):
+        return "a list of texts or numbers" if is_number else "a list of texts"
+    return "a text or a number" if is_number else "a text"
+
+
+def _fits(option: click.Parameter, value: object) -> bool:
+    """Return whether a value of TOML is one that the command line could give to an option."""
+    if getattr(option, "multiple", False):
+        return isinstance(value, list) and all(_is_taken(option, part) for part in value)
+    return _is_taken(option, value)
+
+
+def _is_taken(option: click.Parameter, value: object) -> bool:
+    kind = option.type
+    if isinstance(kind, click.types.BoolParamType):
+        return isinstance(value, bool)
+    is_number = type(value) in {int, float} and -inf < value < inf  # type: ignore[operator]
+    if not (isinstance(value, str) or is_number):
+        return False
+    try:
+        text = str(value)  # Python refuses to write an integer of more than 4,300 digits
+        if not isinstance(kind, click.types.StringParamType | click.Path):
+            kind.convert(text, option, None)
+            return True
+    except (ValueError, click.BadParameter):
+        return False
+    return isinstance(value, str) or option.name in _NUMBERS
+
+
+def _nearest(name: str, known: dict[str, str]) -> str:
+    """Return a hint at what may be meant, by whatever it is called."""
+    from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
+
+    near = get_close_matches(name, known, n=1)
+    return f" Did you mean {known[near[0]]!r}?" if near else ""
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -55,7 +55,7 @@ from dproo.ledger.rules import (
     written,
 )
 from dproo.ledger.stores import PATIENCE, LedgerSession, Store, seconds, store_of
-from dproo.ledger.witness import named_witness, write_notes
+from dproo.ledger.witness import Witness, named_witness, write_notes
 from dproo.mechanisms import Relation
 
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
@@ -147,7 +147,10 @@ class Ledger:
         witness: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Create an empty ledger in a file, or open an existing one."""
-        store_of(address_of(path), timeout=seconds(timeout)).create()
+        address, patience, chosen = address_of(path), seconds(timeout), named_witness(witness)
+        if chosen is not None:
+            Witness(chosen).require_notes()
+        store_of(address, timeout=patience).create()
         return cls(path, timeout=timeout, witness=witness)
 
     def __repr__(self) -> str:

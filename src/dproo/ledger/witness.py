@@ -10,7 +10,8 @@ ledger unless it has lost something, provided that they are read *before* the st
 with which they are compared: a charge in between only makes that state newer.
 
 A note is one line of JSON per event, without request and receipt. The newest note of a ledger is
-the last one in the file.
+the last one in the file. A file that begins with anything else, such as data or a ledger, is not
+a witness, whatever path or link leads to it: it is neither searched nor appended to.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from dproo.ledger.events import CHARGES, Event
 from dproo.ledger.location import GATE, make_folder, sync_folder
 
 _HASH = re.compile("[0-9a-f]{64}")
+_HEAD = 1 << 12  # bytes in which a witness has at least the beginning of a note
 _TAIL = 1 << 16  # bytes in which the wanted notes nearly always are
 _PAUSE = 0.005
 _ROOM = 1 << 20  # bytes; a disk that is full after the commit would cost a charge
@@ -114,6 +116,11 @@ class Witness:
                 break
         return found
 
+    def require_notes(self) -> None:
+        """Raise if the file cannot be read, or holds more than notes."""
+        with self._reading():
+            pass
+
     def require_writable(self, *, room: int = _ROOM) -> None:
         """Raise unless a note can be appended, as far as that can be checked in advance.
 
@@ -148,6 +155,7 @@ class Witness:
         """
         last = notes[-1]
         with self._errors("written"), self._locked(timeout) as file:
+            _require_notes(file)
             size = os.fstat(file).st_size
             text = b""
             if not _ends_with(file, size, after):
@@ -175,6 +183,7 @@ class Witness:
                     raise
                 file = os.open(os.devnull, os.O_RDONLY)
             try:
+                _require_notes(file)
                 yield file
             finally:
                 os.close(file)
@@ -222,6 +231,27 @@ class Witness:
 
 def _line(note: Note) -> bytes:
     return f"{json.dumps(vars(note))}\n".encode()
+
+
+_OPENING = b'{"ledger": "'
+_BEGUN = re.compile(re.escape(_OPENING) + rb'[0-9a-f]{64}"')
+_CUT = re.compile(rb"[0-9a-f]{0,64}")
+
+
+def _require_notes(file: int) -> None:
+    """Raise unless a file is empty, or begins with a note or what a crash has left of one."""
+    size = os.fstat(file).st_size
+    for line in os.pread(file, min(size, _HEAD), 0).splitlines():
+        if _BEGUN.match(line):
+            return
+        cut = line.strip(b"\0")  # blocks that were never written are read as zeros
+        opening, identity = cut[: len(_OPENING)], cut[len(_OPENING) :]
+        if not (_OPENING.startswith(opening) and _CUT.fullmatch(identity)):
+            break
+    else:
+        if size <= _HEAD:
+            return
+    raise OSError(None, "it holds more than notes of a ledger")
 
 
 def _ends_with(file: int, size: int, note: Note | None) -> bool:
