@@ -106,7 +106,7 @@ def test_the_commands_work_with_a_database(
     told = said("init", "visits", "--budget", "1")
     assert told == f"visits: 1 declared, replace, in {name}\n"
     assert said("show", "--ledger", where) == "visits: 1 left of 1 (replace)\n"
-    assert said("verify").startswith("intact: 1 events")
+    assert said("verify").startswith("intact: 1 event,")
     file = tmp_path / "moved.sqlite3"
     assert said("export", "--to", str(file)) == f"1 event in {file}\n"
     emptied(where)
