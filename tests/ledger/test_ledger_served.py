@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browsing import visit
+from support.browsing import LOSE, visit
 from support.serving import ORDER, Answer, Served, admissions, served
 from support.stores import emptied
 
@@ -53,6 +54,7 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
     with served(folder, bob) as page, served(folder, ann) as other:  # type: ignore[arg-type]
         shown = ordered(page).json
         assert any("A second person must approve it" in one for one in shown["warnings"])
+        waiting = ordered(page).json
         asked = page.post("/api/release", {"nonce": shown["nonce"]})
         assert "a second person must approve request" in asked.json["error"]
         number = page.get("/api/requests").json["requests"][0]["number"]
@@ -61,8 +63,10 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
         with visit(browser, other, "ledger") as room:
             told = "ε 1 of admissions for diagnosis, asked for by bob; purpose: not stated."
             room.wait_for_selector(f"#requests:has-text('{told}')")
+            room.evaluate(LOSE, "decide")
             room.click("text=Approve")
             room.wait_for_selector("#requests", state="detached")
+            room.wait_for_selector("#refused:has-text('does not answer')")
         stated = {"columns": ["ward"], "protects": "one record"}
         with pytest.raises(ApprovalNeeded):
             Ledger(bob).reserve("admissions", epsilon="1", delta="1e-7", request=stated, **basis)
@@ -74,5 +78,13 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
             room.click("text=Deny")
             room.wait_for_selector("#requests", state="detached")
         assert page.get("/api/requests").json["requests"] == []
+        late = page.post("/api/release", {"nonce": waiting["nonce"]})  # it was approved since
+        assert "a second person has decided since the review" in late.json["error"]
+        assert any("has approved it" in one for one in ordered(page).json["warnings"])
+        dearer = ordered(page, epsilon="0.75").json
+        page.post("/api/release", {"nonce": dearer["nonce"]})
+        Ledger(ann).deny(page.get("/api/requests").json["requests"][0]["number"])
+        refused = ordered(page, epsilon="0.75").json
+        assert re.search(r"'admissions': request \d+ was denied", refused["error"])
         done = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
         assert done.status == 200, done.body

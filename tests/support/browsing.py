@@ -11,6 +11,17 @@ from support.serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 OVERFLOW = "document.body.scrollWidth - document.body.clientWidth"
+LOSE = """(name) => {
+  const real = window.fetch;
+  window.fetch = async (address, ...rest) => {
+    const answer = await real(address, ...rest);
+    if (address !== `/api/${name}`) return answer;
+    window.fetch = real;
+    throw new TypeError("lost");
+  };
+}"""
+"""Lose the next answer to a question, which the server answers all the same."""
+
 ROOMS = ("release", "plan", "understand", "ledger")
 
 _WATCH = """

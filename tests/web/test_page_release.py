@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.browsing import OVERFLOW, choose, faultless, tab_to, visit
+from support.browsing import LOSE, OVERFLOW, choose, faultless, tab_to, visit
 from support.draws import some
 from support.serving import ORDER, admissions, served
 
@@ -753,15 +753,65 @@ def test_a_lost_answer_of_a_release_leads_to_the_ledger(browser, steward):
     with visit(browser, steward, "release") as page:
         drop(page, BOOK)
         page.click("#review")
-        page.evaluate(
-            "() => { const real = window.fetch; window.fetch = async (address, ...rest) => {"
-            " const answer = await real(address, ...rest);"
-            " if (address === '/api/release') throw new TypeError('lost'); return answer; }; }"
-        )
+        page.evaluate(LOSE, "release")
         page.click("#go")
         page.wait_for_selector("#refused:has-text('Look at the Ledger before you try again')")
     made = Ledger(steward.ledger).show()[0].lines[before:]
     assert [line.is_recorded for line in made] == [True]
+
+
+def test_a_budget_whose_declaration_was_lost_is_seen(browser, home):
+    with visit(browser, home, "release") as page:
+        drop(page, BOOK)
+        page.fill("#budget", "9")
+        page.wait_for_selector("#declare:enabled")
+        page.evaluate(LOSE, "declare")
+        page.click("#declare")
+        page.wait_for_selector("#in-sight:has-text('ε 9 left of 9')")
+        page.wait_for_selector("#review:visible")
+        assert not page.is_visible("#step-budget")
+
+
+def test_a_budget_that_somebody_else_has_declared_meanwhile_is_seen(browser, home):
+    with visit(browser, home, "release", refusals=1) as page:
+        drop(page, BOOK)
+        Ledger.create(home.ledger).declare(
+            str(home.folder / "admissions.csv"), budget="4", neighbours="replace"
+        )
+        page.fill("#budget", "9")
+        page.wait_for_selector("#in-sight:has-text('ε 4 left of 4')")
+        assert not page.is_visible("#step-budget")
+
+
+def test_a_lost_preview_leaves_none_of_other_values_and_is_asked_for_again(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "A, B")
+        page.wait_for_selector(column("ward", ".preview:has-text('A, B')"))
+        page.evaluate(LOSE, "codebook")
+        page.fill(column("ward", "textarea"), "X, Y")
+        page.wait_for_selector("#book-refused:visible")
+        assert "A, B" not in page.inner_text(column("ward", ".preview"))
+        page.wait_for_selector(column("ward", ".preview:has-text('X, Y')"))
+
+
+def test_an_address_keeps_the_column_that_tells_people_apart_or_says_that_it_is_gone(
+    browser, steward
+):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.evaluate("document.querySelector('#person').closest('details').open = true")
+        drop(page, BOOK)
+        page.select_option("#person", "ward")
+        page.wait_for_url("**person=ward**")
+        address = page.url
+        other = page.context.new_page()
+        other.goto(address)
+        other.wait_for_selector("#columns .column")
+        assert other.input_value("#person") == "ward"
+        other.goto(address.replace("person=ward", "person=gone"))
+        other.wait_for_selector("#data-refused:has-text('“gone”, which told people apart')")
 
 
 @pytest.mark.parametrize(

@@ -417,6 +417,12 @@ class Replay:
         _require_cost(event, epsilon, delta)
         _require(fault is None, f"of its request, {fault}")
 
+    def standing(self, dataset: str, body: Mapping[str, Any], role: str) -> ApprovalRequest | None:
+        """Return the newest request of exactly this release by this role that is not used up."""
+        wanted = dataset, body["epsilon"], body.get("delta"), body["request"], role
+        found = [self.requests[number] for number, asked in self._asked.items() if asked == wanted]
+        return next((one for one in reversed(found) if one.state != "used"), None)
+
     def _decided(self, event: Event) -> None:
         asked = self.requests[event.entry]
         _require(

@@ -50,6 +50,7 @@ from dproo.ledger.rules import (
     Unit,
     dataset_of,
     delta_field,
+    denied,
     digest_of,
     public_text,
     written,
@@ -274,15 +275,25 @@ class Ledger:
         delta: Number,
         basis: Basis,
         request: Mapping[str, Any],
-    ) -> None:
-        """Raise as :meth:`reserve` would now, except for a missing approval; charge nothing."""
+    ) -> bool:
+        """Raise as :meth:`reserve` would now, and return whether it would charge.
+
+        Otherwise, a second person has yet to approve the release. Nothing is charged.
+        """
         dataset = exact(dataset)
-        draft = _reservation(dataset, epsilon, delta, {})
+        public = public_text("request", _parts("request", request), basis.neighbours)
+        draft = _reservation(dataset, epsilon, delta, public)
         with self._reading() as session:
             tally = session.tally(dataset)
             tally.require_basis(basis)
             charge = draft.event(after=None, at=session.now())._replace(role=session.role)
             tally.require(charge, request, self.limits)
+            if not tally.limits.needs_approval(draft.nano):
+                return True
+            asked = Replay.of(session.events()).standing(dataset, draft.body, session.role)
+        if asked is not None and asked.state == DENIED:
+            raise denied(dataset, asked.number)
+        return asked is not None and asked.state == APPROVED
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Store a release, durably, before any of it is shown; return its receipt to show.

@@ -226,6 +226,11 @@ def delta_field(delta: object) -> dict[str, str]:
     return {"delta": written("delta", exact)} if exact else {}
 
 
+def denied(dataset: str, number: int) -> RuleRefused:
+    """Return the refusal of a release whose request was denied."""
+    return RuleRefused("approval_above", dataset, f"request {number} was denied")
+
+
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> dict[str, Any]:
     """Return a request or receipt as it will be read back; raise if it cannot, or is private.
 

@@ -204,8 +204,11 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     return Prepared(request=request, scan=scan, charge=charge, source=source)
 
 
-def require_charge(request: Request, charge: Charge) -> None:
+def require_charge(request: Request, charge: Charge) -> bool:
     """Raise as a release would because of its ledger; nothing is charged and no data is opened.
+
+    Returns:
+        whether a release would be charged now; otherwise a second person must approve it first.
 
     Raises:
         ValueError: letters were read from a file that has a budget.
@@ -213,9 +216,9 @@ def require_charge(request: Request, charge: Charge) -> None:
     """
     book = charge.opened()
     if book is None:
-        return
+        return True
     refuse_data_as_letters(request.counted_alphabets, book)
-    book.require(
+    return book.require(
         str(charge.dataset),
         epsilon=request.cost,
         delta=request.delta,

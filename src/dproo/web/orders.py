@@ -47,6 +47,7 @@ RELATIONS = {
 }
 
 _SECOND = "A second person must approve it: until then it is only asked for, not charged."
+_APPROVED = "A second person has approved it."
 _FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", *STATED)
 _TABLE, _ROW, _VALUE = "table", "row", "value"
 _Request = SampleRequest | OpenRequest | RowRequest | ModelRequest | FoundTableRequest
@@ -61,6 +62,7 @@ class Order:
         texts: the fields of the form as typed.
         account: the current state of the budget to charge.
         warnings: what may make cells count as ``other`` that should not.
+        is_charged: whether it would be charged now, rather than asked for.
     """
 
     request: _Request
@@ -70,6 +72,7 @@ class Order:
     account: Budget
     ledger: Ledger
     warnings: tuple[str, ...] = ()
+    is_charged: bool = True
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
@@ -97,14 +100,14 @@ class Order:
         order = cls(
             request=request, source=source, book=book, texts=texts, account=account, ledger=opened
         )
-        return replace(order, warnings=order._checked())
+        is_charged = require_charge(request, order._charge)
+        return replace(order, is_charged=is_charged, warnings=order._checked())
 
     def _checked(self) -> tuple[str, ...]:
         """Return what the release would warn of, or raise as it would before its charge.
 
         Of many columns, which a release scans in pairs, each is looked at alone.
         """
-        require_charge(self.request, self._charge)
         if isinstance(self.request, RowRequest | ModelRequest):
             found = check_book(
                 self._records, self.request.codebook, person=self.request.protection.person
@@ -131,7 +134,8 @@ class Order:
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
         charge, person = charge_of(self.request.cost), self.request.protection.person
         whom = f" Column “{person}” tells people apart." if person is not None else ""
-        second = [_SECOND] if account.limits.needs_approval(charge) else []
+        words = _APPROVED if self.is_charged else _SECOND
+        second = [words] if account.limits.needs_approval(charge) else []
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
             f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).{whom}",
@@ -194,6 +198,10 @@ class Order:
     def release(self, folder: Folder) -> Release:
         """Charge, read and draw, for exactly the request and the file that were shown."""
         self.source.require_unchanged(folder)
+        if require_charge(self.request, self._charge) != self.is_charged:
+            raise ValueError(
+                "a second person has decided since the review. Review the release again."
+            )
         made = execute(self.request, self._records, self._charge)
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))

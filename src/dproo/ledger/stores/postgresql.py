@@ -54,7 +54,7 @@ from dproo.ledger.events import (
     canonical,
 )
 from dproo.ledger.location import Database
-from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, exceeded
+from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, denied, exceeded
 from dproo.ledger.stores.base import LedgerSession, Result
 from dproo.ledger.stores.sqlite import require_version
 from dproo.ledger.witness import Memory
@@ -407,12 +407,10 @@ def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
     rule, *rest = detail
     if rule in ALLOWANCES:
         return exceeded(rule, dataset, amount=int(rest[0]), most=int(rest[1]))
-    if rule in {"denied", "open"}:
-        condition = (
-            f"request {rest[0]} was denied"
-            if rule == "denied"
-            else f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
-        )
+    if rule == "denied":
+        return denied(dataset, int(rest[0]))
+    if rule == "open":
+        condition = f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
         return RuleRefused("approval_above", dataset, condition)
     # Python refuses what the database refused, and words the sentence.
     limits = Limits(**json.loads(" ".join(rest)))

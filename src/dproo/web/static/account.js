@@ -60,8 +60,11 @@ export function spending(parent, account) {
 /** Return what a charge costs: epsilon, and delta where there is one. */
 const costOf = ({ charge, delta }) => (delta === "0" ? charge : `${charge} and δ ${delta}`);
 
-/** Show the releases that wait for a second person; `decided` is called when one no longer does. */
-export function showRequests(place, requests, { decided, refuse }) {
+/**
+ * Show the releases that wait for a second person; `decided` is called when one may no longer do,
+ * with why that is not known.
+ */
+export function showRequests(place, requests, decided) {
   if (!requests.length) return;
   const section = make(place, "section", { class: "card", id: "requests" });
   make(section, "h2", {}, "Waiting for a second person");
@@ -75,9 +78,16 @@ export function showRequests(place, requests, { decided, refuse }) {
     make(all, "p", { class: "hint" }, request);
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
       const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
-      make(line, "button", kind, words).addEventListener("click", () =>
-        ask("decide", { body: { number, is_approved: isApproved } }).then(tellChange).then(decided, refuse),
-      );
+      make(line, "button", kind, words).addEventListener("click", async () => {
+        for (const button of line.querySelectorAll("button")) button.disabled = true;
+        try {
+          await ask("decide", { body: { number, is_approved: isApproved } });
+          tellChange();
+          decided();
+        } catch (error) {
+          decided(error.message);
+        }
+      });
     }
   }
 }
@@ -122,7 +132,7 @@ export function showAccount(place, account, refuse) {
     if (!isRecorded) return "";
     const kind = { type: "button", class: "link", "aria-label": `Download the receipt of entry ${entry}` };
     const button = make(null, "button", kind, "download");
-    button.addEventListener("click", () => download(entry).catch(refuse));
+    button.addEventListener("click", () => download(entry).then(() => refuse({ message: "" }), refuse));
     return button;
   };
   tabulate(

@@ -48,12 +48,15 @@ export async function ask(path, { query, body, signal, part = "" } = {}) {
 
 const PATIENCE = 300;
 
+/** After so many milliseconds, what was lost is asked for again. */
+export const AGAIN = 3000;
+
 /**
  * Return a function that asks for `action` anew, once calls pause for `wait` milliseconds. A
  * question that is no longer asked is cancelled, and its answer is never shown; `stop` of the
  * function cancels it without asking anew. A call is over when the newest answer is shown, and
  * never if it is stopped.
- * If an answer takes long, `place` says that it is busy.
+ * If an answer takes long, `place` says that it is busy. `refuse` is told whether an answer was lost.
  */
 export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
@@ -69,7 +72,7 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
       const answer = await action(mine.signal);
       if (running === mine) show(answer);
     } catch (error) {
-      if (running === mine) refuse(error.message);
+      if (running === mine) refuse(error.message, error instanceof Lost);
     }
     clearTimeout(late);
     if (running !== mine) return;

@@ -1,14 +1,13 @@
 // The budget of the chosen data: in sight where there is one, declared deliberately where not.
 
 import { accounts, showInSight } from "./account.js";
-import { ask, latest, onChange, tellChange } from "./api.js";
+import { AGAIN, ask, latest, onChange, tellChange } from "./api.js";
 import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
 import { clear, refuse } from "./refusing.js";
 import { dataOf } from "./source.js";
 
 const SECOND = 1000;
-const AGAIN = 3 * SECOND; // a ledger that could not be read is looked at again
 
 /**
  * Keep the budget of the data in sight; `changed` is called with it whenever it may differ, with
@@ -31,7 +30,7 @@ export function budgetOf({ changed, declared }) {
     refuse: (sentence) => {
       showInSight(find("in-sight"), undefined, sentence);
       changed();
-      waiting = setTimeout(look, AGAIN);
+      waiting = setTimeout(look, AGAIN); // also where it answers, but could not be read
     },
   });
 
@@ -65,7 +64,10 @@ export function budgetOf({ changed, declared }) {
       find("budget-summary").textContent = shown.summary;
       find("declare").disabled = false;
     },
-    refuse: refused,
+    refuse: (sentence) => {
+      refused(sentence);
+      look(); // somebody else may have declared it
+    },
   });
 
   /** State the budget that is written, in a sentence; only what is stated can be declared. */
@@ -96,6 +98,7 @@ export function budgetOf({ changed, declared }) {
       await look();
       if (wasStated) declared();
     } catch (error) {
+      look(); // it may have been declared all the same, or by somebody else
       if (isStated()) refused(error.message, true);
     }
   });

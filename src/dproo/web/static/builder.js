@@ -1,6 +1,6 @@
 // The code book of a release: its columns, a preview of their values, opened and saved as a file.
 
-import { ask, latest } from "./api.js";
+import { AGAIN, ask, latest } from "./api.js";
 import { Column } from "./columns.js";
 import { find, text } from "./drawing.js";
 import { notice } from "./refusing.js";
@@ -15,10 +15,12 @@ export class Builder {
     const body = () => ({ codebook: this.book(), cell: find("cell").value });
     this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
       show: (found) => this.show(found),
-      refuse: (sentence) => {
+      refuse: (sentence, isLost) => {
         this.found = null;
+        for (const column of this.ticked) column.tell(); // what stood there was of other values
         notice(find("book-refused"), sentence);
         this.changed();
+        if (isLost) this.ask(AGAIN);
       },
     });
     find("network").addEventListener("change", () => this.edited());

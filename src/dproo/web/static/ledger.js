@@ -1,26 +1,36 @@
 // Ledger: every budget, its history and its receipts; live, also across tabs.
 
 import { accounts, showAccount, showRequests } from "./account.js";
-import { ask, latest, onChange } from "./api.js";
+import { AGAIN, ask, latest, onChange } from "./api.js";
 import { find } from "./drawing.js";
 import { notice } from "./refusing.js";
 
 const refuse = (error) => notice(find("refused"), error.message);
+let undecided = ""; // why a decision was refused; it stands beside what has become of the request
 
 const look = latest(
   async (signal) => ({ found: await accounts(signal), ...(await ask("requests", { signal })) }),
   {
     show: ({ found, requests }) => {
       const place = find("accounts");
-      notice(find("refused"));
+      notice(find("refused"), undecided);
+      undecided = "";
       place.replaceChildren();
-      showRequests(place, requests, { decided: () => look(0), refuse });
+      showRequests(place, requests, decided);
       for (const account of found) showAccount(place, account, refuse);
       find("empty").hidden = found.length > 0;
     },
-    refuse: (sentence) => notice(find("refused"), sentence),
+    refuse: (sentence) => {
+      notice(find("refused"), sentence);
+      look(AGAIN);
+    },
   },
 );
+
+function decided(refusal = "") {
+  undecided = refusal;
+  look(0).then(() => find("main").focus()); // the button that was pressed is no longer there
+}
 
 onChange(() => look(0));
 look(0);

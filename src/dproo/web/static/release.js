@@ -38,7 +38,8 @@ const budget = budgetOf({
     const isSame = found && JSON.stringify(found) === JSON.stringify(account);
     account = found;
     showLeft(account);
-    if (!isSame) confirmation.outdate(changed);
+    const reason = found === undefined ? "The ledger could not be read." : "The budget has changed since the review.";
+    if (!isSame) confirmation.outdate(changed, reason);
   },
   declared: () => confirmation.review(),
 });
@@ -111,8 +112,13 @@ async function look({ focuses = false, book = null } = {}) {
     const nobody = new Option("nobody has several records", "");
     const named = found.columns.filter(({ name }) => name); // without a name it would be nobody
     find("person").replaceChildren(nobody, ...named.map(({ name }) => new Option(name, name)));
-    find("person").value = (isSame && start.person) || "";
-    if (find("person").selectedIndex < 0) find("person").value = "";
+    const person = (start.data === asked.data && start.person) || "";
+    find("person").value = person;
+    const isGone = find("person").selectedIndex < 0;
+    if (isGone) find("person").value = "";
+    find("person").closest("details").open ||= Boolean(person);
+    const gone = `The column “${person}”, which told people apart, is not in this data. Choose another one.`;
+    notice(find("data-refused"), isGone ? gone : "");
     builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
     await budget.name((isSame && kept.dataset) || found.dataset);
     changed();
@@ -183,7 +189,7 @@ function keepChoices() {
     n: meant(text("n")),
     epsilon: text("epsilon"),
     delta: builder.isFinding ? text("delta") : "",
-    person: find("person").value,
+    person: isLooked || start.data !== fileName() ? find("person").value : start.person,
   };
   const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
   const written = {
@@ -271,6 +277,7 @@ find("sample").addEventListener("click", async () => {
     await look({ book: codebook, focuses: true });
   } catch (error) {
     notice(find("data-refused"), error.message);
+    showFiles(fileName()).catch(() => {}); // it may be there all the same
   }
 });
 addEventListener("dragover", (event) => {

@@ -27,13 +27,13 @@ export function reviewOf({ order, refused, foresee, done }) {
     return true;
   }
 
-  /** Let the budget change under a review: one that was asked for is asked for anew, one in sight is old. */
-  function outdate(change) {
+  /** Let the budget change under a review: one that was asked for is asked for anew, one in sight is withdrawn. */
+  function outdate(change, reason) {
     const wasAsked = isAsked;
     const isOld = !find("confirm").hidden && find("working").hidden;
     change();
     if (wasAsked) review();
-    else if (isOld) notice(find("refused"), "The budget has changed since this review. Review the release again.");
+    else if (isOld) notice(find("refused"), `${reason} Review the release again.`);
   }
 
   function show(shown) {
@@ -92,9 +92,13 @@ export function reviewOf({ order, refused, foresee, done }) {
       if (share) bar.value = share;
     };
     find("stop").onclick = () => {
+      const before = doing;
       doing = "Stopping";
       tell();
-      ask("stop", { body }).catch(refused);
+      ask("stop", { body }).catch((error) => {
+        doing = before;
+        refused(error);
+      });
     };
     tell();
     const clock = setInterval(tell, SECOND);
