@@ -8,6 +8,8 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.draws import few
 from support.releasing import sample
@@ -68,7 +70,8 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
     for data, options, message in (
         ("nobody", {}, "data must be a table of Spark, got 'nobody'."),
         ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),
-        (folder / "none.parquet", {}, "data must be a Parquet folder that Spark can read"),
+        (folder / "none.parquet", {}, "data must be a file that exists, got"),
+        ("hdfs:///none.parquet", {}, "data must be a Parquet folder that Spark can read"),
         ("visits", {"column": "b"}, "column must be a column of the data, got 'b'."),
         ("visits", {"engine": "spark:local[2]"}, "engine must be the cluster of the open session"),
     ):
@@ -81,6 +84,49 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         with pytest.raises(ValueError, match=r"outside the folders of Delta.*got '.*/a lake'"):
             counting.count(data, alphabet=["x"], column="a", engine="spark")
     assert spark.range(3).count() == 3, "the session of the user was stopped"
+
+
+FOLDERS: dict[str, dict[str, Any]] = {
+    "a record in a folder that looks like a value": {"0": ["a"], "1": ["b"], "x=1/2": ["a"]},
+    "folders that look like numbers": {f"who={who}/0": ["a"] for who in ("7", "07", "7.0")},
+    "a folder that is called as the column": {"c=a/0": ["b"]},
+    "other folders": {"0": ["a"], "below/1": ["b"], "below/it/2": ["a"]},
+    "signs of patterns": {"a?b": ["a"], "aXb": ["b"], "{q,r}": ["a"], "q": ["b"], "[x]": ["a"]},
+    "odd names": {"p%20q #": ["a"], "ü 'e'": ["b"], "-x": ["a"], "a+b&c": ["b"]},
+    "integers of two sizes": {"0": pa.array([1], pa.int32()), "1": pa.array([1], pa.int64())},
+    "another column": {"0": ["a"], "1": {"d": ["a"]}},
+    "columns in another order": {"0": {"c": ["a"], "d": ["b"]}, "1": {"d": ["a"], "c": ["b"]}},
+}
+"""Files by their names, with their only column or all of them."""
+
+
+def end_of(data: Any, column: str, engine: str | None) -> str:
+    """Return the counts, or the first sentence of the refusal."""
+    try:
+        return str(list(counting.count(data, alphabet=["a", "7"], column=column, engine=engine)))
+    except ValueError as error:
+        return str(error).partition(".")[0]
+
+
+@pytest.mark.one_of(2)
+def test_a_path_means_the_same_files_to_spark(spark: Any, tmp_path: Path) -> None:
+    """No name of a folder becomes a column or a pattern, and no file decides about the others."""
+    assert spark.range(1).count() == 1
+    for number, (what, files) in enumerate(FOLDERS.items()):
+        folder = tmp_path / f"path {number}"
+        for name, cells in files.items():
+            columns = cells if isinstance(cells, dict) else {"c": cells}
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+        (folder / "notes.txt").write_text("no Parquet")
+        (folder / "again.parquet").symlink_to(folder / f"{next(iter(files))}.parquet")
+        asked = [(folder, name) for name in ("c", "who", "x")]
+        asked += [(data, "c") for data in (f"{folder}/*.parquet", *folder.glob("*.parquet"))]
+        for data, column in (asked[0], *few(asked[1:], 2)):
+            assert end_of(data, column, "spark") == end_of(data, column, None), (what, data, column)
+    for name in ("_2", ".2", "a:b"):
+        pq.write_table(pa.table({"c": ["a"]}), tmp_path / f"{name}.parquet")
+        assert "Spark reads" in end_of(tmp_path / f"{name}.parquet", "c", "spark")
 
 
 SETTINGS = {

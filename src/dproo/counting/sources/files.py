@@ -74,6 +74,8 @@ _STORED = (
     " FROM parquet_schema($1)"
 )
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
+_PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
+_OPEN = 200  # files at a time
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
 
 
@@ -320,7 +322,7 @@ def _open_typed(
     """Read the types of columns in Parquet files, or in a table of a DuckDB file."""
     if table is not None and len(opened) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
-    relation = f"read_parquet([{FILES}], utf8_validation='replace')"
+    relation = _PARQUET
     if table is not None:
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
@@ -333,6 +335,33 @@ def _open_typed(
         raise
 
 
+def require_same_columns(paths: Sequence[str]) -> None:
+    """Raise unless Parquet files have the same columns and types; few are open at a time."""
+    first: list[list[Named] | None] = []
+    for begin in range(0, len(paths), _OPEN):
+        opened = [Opened(path) for path in paths[begin : begin + _OPEN]]
+        engine = Engine()
+        try:
+            schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
+        finally:
+            engine.close()
+        _require_alike(opened, schemas)
+        first = first or schemas[:1]
+        _require_alike(opened, [*first, *schemas])
+
+
+def _require_alike(
+    opened: Sequence[Opened | Incoming],
+    schemas: Sequence[list[Named] | None],
+    readable: str = "be a readable file",
+) -> None:
+    """Raise unless all files could be read, and have the same columns."""
+    if None in schemas:
+        raise ValueError(refusal("data", readable, opened[schemas.index(None)].path))
+    if any(schema != schemas[0] for schema in schemas):
+        raise ValueError("data must be files with the same columns and types, got different ones.")
+
+
 def _typed(
     opened: Sequence[Opened | Incoming],
     columns: Sequence[str] | None,
@@ -341,11 +370,11 @@ def _typed(
     schemas: Sequence[list[Named] | None],
     engine: Engine,
 ) -> Files:
-    if None in schemas:
-        what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
-        raise ValueError(refusal("data", what, opened[schemas.index(None)].path))
-    if any(schema != schemas[0] for schema in schemas):
-        raise ValueError("data must be files with the same columns and types, got different ones.")
+    _require_alike(
+        opened,
+        schemas,
+        "be a readable file" if table is None else f"be a DuckDB file with table {table!r}",
+    )
     header = [name for name, _, _ in schemas[0] or ()]
     columns = header if columns is None else columns
     require_columns(columns, among=header, is_file=True)

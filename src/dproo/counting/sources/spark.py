@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
@@ -26,7 +27,8 @@ from dproo.counting.boundary import attempt, load, loaded, required
 from dproo.counting.fit import Column
 from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
-from dproo.counting.sources.descriptors import refuse_tables
+from dproo.counting.sources.descriptors import paths_of, refuse_tables
+from dproo.counting.sources.files import require_same_columns
 from dproo.counting.sql import people
 from dproo.counting.sql import statements as sql
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
@@ -203,25 +205,62 @@ def session_for(engine: str) -> Iterator[Any]:
             session.stop()
 
 
+# Neither the name of a folder nor one file among others decides how the rest is read: no name is a
+# pattern or becomes a column, and files that do not fit together are an error.
+_OPTIONS = {
+    "__globPaths__": "false",
+    "recursiveFileLookup": "true",
+    "mergeSchema": "true",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+}
+
+
 def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
     Data with a slash, or that exists here, is the path of files; else it is the name of a table,
-    ``visits`` or ``clinic.visits``.
+    ``visits`` or ``clinic.visits``. In folders of this machine, a path means the same files as
+    without Spark.
     """
     path = os.fspath(data)
     is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path
     what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
-
-    def look() -> Any:
-        session.range(1).count()  # a silent cluster must fail before the charge
-        return session.read.parquet(path) if is_path else session.table(path)
-
     sentence = refusal("data", what, path)
-    frame = required(look, sentence)
-    if is_path:
-        refuse_tables(required(lambda: _local_files(frame), sentence))
+    required(lambda: session.range(1).count(), sentence)  # a silent cluster fails before the charge
+    if not is_path:
+        return required(lambda: session.table(path), sentence)
+    local = required(lambda: _local_path(session, path), sentence)
+    paths = _files_of(local) if local else [path]
+    frame = required(lambda: session.read.options(**_OPTIONS).parquet(*paths), sentence)
+    found = _local_files(frame)
+    refuse_tables(found)
+    if local and sorted(found) != sorted(paths):
+        raise ValueError(sentence)
     return frame
+
+
+def _files_of(path: str) -> list[str]:
+    """Return the files that a path of this machine means, each once, if Spark can read them all."""
+    named = [str(Path(name).absolute()) for name in paths_of(path)]
+    refuse_tables(named)
+    if any(Path(name).name.startswith(("_", ".")) or ":" in name for name in named):
+        raise ValueError(
+            "data must be files that Spark reads: their names begin with neither a dot nor an"
+            " underline, and hold no colon. Rename them, or leave engine out."
+        )
+    found = {(status.st_dev, status.st_ino): name for name in named for status in [os.stat(name)]}  # noqa: PTH116
+    require_same_columns(list(found.values()))
+    return list(found.values())
+
+
+def _local_path(session: Any, path: str) -> str:
+    """Return a path of this machine's folders; nothing for one that is elsewhere."""
+    scheme, colon, rest = path.partition(":")
+    if colon and "/" not in scheme and not os.path.exists(path):  # noqa: PTH110 - of any name
+        return f"/{rest.lstrip('/')}" if scheme == "file" else ""
+    default = session.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS")  # noqa: SLF001
+    return path if urlsplit(default).scheme == "file" else ""
 
 
 def _local_files(frame: Any) -> list[str]:
