@@ -1,4 +1,4 @@
-// Refusals: the server's sentence stands at the field that it names, in the words of its label.
+// Refusals: the server's sentence is shown at the field that it names, in the words of its label.
 
 const REMEDIES = [
   [/ Add --delimiter ('.*?')\.$/, " Write $1 as the separator, under “If the columns look wrong”."],
@@ -15,12 +15,12 @@ export function notice(element, sentence = "") {
   element.hidden = !sentence;
 }
 
-/** Take every refusal of a part of the page back. */
+/** Remove every refusal from a part of the page. */
 export function clear(root) {
   for (const told of root.querySelectorAll(".notice")) notice(told);
   for (const told of root.querySelectorAll("p.wrong")) told.remove();
   for (const told of root.querySelectorAll(".preview.wrong")) {
-    told.textContent = ""; // the place of a column stays, for what is told next
+    told.textContent = ""; // the element stays, for the next preview
     told.classList.remove("wrong");
   }
   for (const control of root.querySelectorAll("[aria-invalid]"))
@@ -29,7 +29,7 @@ export function clear(root) {
 
 /**
  * Show a refusal at the field of `root` that it names, or else in `rest`, the notice of `root`.
- * The focus goes there if a person has asked for it, and stays where they are still writing.
+ * With `focuses` the field takes the focus; without, a person may still be typing elsewhere.
  */
 export function refuse(root, sentence, { rest = root.querySelector(".notice"), focuses = false } = {}) {
   clear(root);
