@@ -45,7 +45,7 @@ function outcome({ is_recorded: isRecorded, is_restored: isRestored, at, values,
 }
 
 /** Draw what was spent, charge by charge, and what is left. */
-export function spending(parent, account) {
+function spending(parent, account) {
   const bar = make(parent, "div", {
     class: "meter history",
     role: "img",
@@ -74,7 +74,7 @@ export function showRequests(place, requests, decided) {
     const what = `ε ${costOf(one)} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
     make(line, "p", {}, `${what}; purpose: ${purpose ?? "not stated"}.`);
     const all = make(line, "details");
-    make(all, "summary", {}, "Everything that it fixes");
+    make(all, "summary", {}, "All its parameters");
     make(all, "p", { class: "hint" }, request);
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
       const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
