@@ -111,7 +111,7 @@ def discover_command(
         receipt = cast("Receipt", book.receipt)
         if out is None:
             return receipt, json_text(book.descriptor, indent=2) + "\n"
-        guarded(lambda: _saved(book, out), kept=reprint(receipt, book_of(options["path"])))
+        guarded(lambda: _saved(book, out), charged=reprint(receipt, book_of(options["path"])))
         return receipt, ""
 
     release(data, options, made, what="discovering")

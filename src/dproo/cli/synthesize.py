@@ -356,7 +356,7 @@ def _release(
             network=options["network"],
         )
         receipt = cast("Receipt", model.receipt)
-        kept = reprint(receipt, book_of(options["path"]))
-        return receipt, guarded(lambda: targets.write(model), kept=kept)
+        charged = reprint(receipt, book_of(options["path"]))
+        return receipt, guarded(lambda: targets.write(model), charged=charged)
 
     release(data, options, made, what="synthesizing")
