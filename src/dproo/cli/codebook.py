@@ -171,6 +171,6 @@ def _write(draft: dict[str, Any], out: str | None) -> None:
     if out is None:
         click.echo(json_text(draft, indent=2))
     else:
-        write_new("out", out, json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
+        write_new(out, json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
     for note in draft["draft"]:
         echo(note, err=True)
