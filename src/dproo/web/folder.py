@@ -1,4 +1,4 @@
-"""The data that the page can name: files in the allowed folder, or tables of a database."""
+"""The data that the page can use: files in the allowed folder, or tables of a database."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Folder:
     """A folder that neither a path nor a link can leave.
 
     Guarantee: every file that :meth:`find` returns is in the folder once all links are
-    followed, and no link that is put in its way later is followed when it is opened. A missing
-    file and one outside are refused alike.
+    followed, and a link that replaces a part of its path later is not followed when it is opened.
+    A missing file and one outside are refused with the same sentence.
     """
 
     root: Path
@@ -51,9 +51,9 @@ class Folder:
         except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
             return None
 
-    def list(self, *suffixes: str, most: int | None = _MOST_FILES) -> list[str]:
+    def list(self, *suffixes: str) -> list[str]:
         """Return the names of the files with these endings, except hidden ones."""
-        return sorted(self._files(tuple(suffixes)))[:most]
+        return sorted(self._files(suffixes))[:_MOST_FILES]
 
     def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
         for folder, inner, files in os.walk(self.root):
