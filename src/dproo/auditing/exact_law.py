@@ -31,7 +31,7 @@ class LawAudit:
     Attributes:
         letter: the letter with the largest ratio.
         chances: its probabilities on the two datasets, exact.
-        epsilon: what is claimed, exact.
+        epsilon: the claimed epsilon, exact.
     """
 
     letter: Hashable
@@ -158,7 +158,7 @@ class _Branch:
 
 
 class _Uniform:
-    """A float as ``random()`` draws it, a multiple of 2^-53, known only by its comparisons."""
+    """A float from ``random()``, a multiple of 2^-53, of which only comparisons are known."""
 
     def __init__(self, branch: _Branch) -> None:
         self._branch = branch
