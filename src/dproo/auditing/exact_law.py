@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dproo.core.checks import refusal, whole
@@ -213,6 +214,4 @@ def _checked(law: Mapping[Hashable, Number] | Sequence[Number]) -> _Law:
     return chances
 
 
-def _binary(name: str, value: object) -> Fraction:
-    """Return a number of a program under audit; a float has its exact binary value."""
-    return rational(name, value, is_binary=True)
+_binary = partial(rational, is_binary=True)  # a program's float has its exact binary value

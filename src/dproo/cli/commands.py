@@ -60,10 +60,8 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
-
-            for near in get_close_matches(args[0], _MODULES, n=1):
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
+            if hint := _nearest(args[0], {name: name for name in _MODULES}):
+                ctx.fail(f"No such command {args[0]!r}.{hint}")
             raise
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -325,8 +325,8 @@ def _release_shares(data: str, book: CodeBook | None, options: Mapping[str, Any]
             least, count, most = (
                 min(1, found[end] / max(model.records, 1)) for end in ("low", "count", "high")
             )
-            told = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
-            lines.append(shown(f"{name:<{width}}  {told} with the noise"))
+            share = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
+            lines.append(shown(f"{name:<{width}}  {share} with the noise"))
         return cast("Receipt", model.receipt), "".join(lines)
 
     release(data, options, made, what="counting", is_probe=True)

@@ -1,6 +1,6 @@
 """What may enter a ledger: the limits, names and shapes that Python and the database share.
 
-``TERMS`` and ``SHAPES`` hold every limit; those of epsilon and of budgets come from
+``TERMS`` and ``SHAPES`` hold every limit; the limits of epsilon and of budgets come from
 ``dproo.core.numbers``. Python checks them, and the installation of a ledger in PostgreSQL passes
 them to ``schema.sql``.
 """

@@ -145,7 +145,7 @@ class Request(ABC):
         return self.protection.sentence + (public if are_public else "")
 
     def covers(self, *, of_a_person: bool = False) -> str:
-        """Return whose worst loss is certified: a record's, or that of all records of a person."""
+        """Return whose worst loss is certified: a record's, or all of a person's together."""
         several, is_named = self.protection.records, self.protection.person is not None
         counted = "kept " if is_named else ""
         whom, who = ("one person", "they") if is_named else ("one record", "it")

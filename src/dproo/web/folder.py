@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -53,19 +53,15 @@ class Folder:
 
     def list(self, *suffixes: str) -> list[str]:
         """Return the names of the files with these endings, except hidden ones."""
-        return sorted(self._files(suffixes))[:_MOST_FILES]
-
-    def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
+        found = []
         for folder, inner, files in os.walk(self.root):
             here = Path(folder).relative_to(self.root)
             inner[:] = [name for name in inner if not name.startswith(".")]
             if len(here.parts) >= _DEEPEST:
                 inner.clear()
-            for name in files:
-                text = str(here / name)
-                is_wanted = name.lower().endswith(suffixes) and not name.startswith(".")
-                if is_wanted and self._file(text) is not None:
-                    yield text
+            shown = [n for n in files if n.lower().endswith(suffixes) and not n.startswith(".")]
+            found += [text for name in shown if self._file(text := str(here / name))]
+        return sorted(found)[:_MOST_FILES]
 
 
 FILE, DATABASE = "file", "database"

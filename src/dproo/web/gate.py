@@ -119,7 +119,7 @@ def _entrance_refusal(scope: Scope, host: str) -> Refusal | None:
     """Return why a visitor may not use the entrance, or None.
 
     A link may be opened from anywhere, but as a top-level page. A token arrives in a form: the
-    entrance's, or that of the file given to the browser at launch, whose origin is null.
+    entrance's, or the one in the file that a browser is launched with, whose origin is null.
     """
     if not set(values(scope, "sec-fetch-dest")) <= {"document"}:
         return Refusal(403, "the entrance must be opened in a tab of its own.")

@@ -17,7 +17,7 @@ export class Builder {
       show: (found) => this.show(found),
       refuse: (sentence, isLost) => {
         this.found = null;
-        for (const column of this.ticked) column.tell(); // the preview in sight is of other values
+        for (const column of this.ticked) column.showPreview(); // the one in sight is of other values
         notice(find("book-refused"), sentence);
         this.changed();
         if (isLost) this.ask(AGAIN);
@@ -130,7 +130,7 @@ export class Builder {
   }
 
   show(found) {
-    found.columns.forEach((line, i) => this.ticked[i]?.tell(line));
+    found.columns.forEach((line, i) => this.ticked[i]?.showPreview(line));
     notice(find("book-refused"), found.error);
     this.found = found.is_complete ? found : null;
     find("save-book").disabled = !this.found;

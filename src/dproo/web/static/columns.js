@@ -106,7 +106,7 @@ export class Column {
       for (const field of this.body.querySelectorAll("[data-way]"))
         field.hidden = field.dataset.way !== this.way.value;
     }
-    if (!this.isTicked) this.tell();
+    if (!this.isTicked) this.showPreview();
     if (!isQuiet) this.builder.edited(this);
   }
 
@@ -171,7 +171,7 @@ export class Column {
   }
 
   /** Show how many values the server has read, or what is wrong, in the same line. */
-  tell({ k, values, rest, error } = {}) {
+  showPreview({ k, values, rest, error } = {}) {
     const isEmpty = !Object.values(this.controls).some(
       (control) => !control.closest("[hidden]") && control.value.trim(),
     );
@@ -185,7 +185,7 @@ export class Column {
   /** Show a refusal at a visible field that holds text; return whether there is one. */
   refuse(error) {
     const field = Object.values(this.controls).find((one) => one.checkVisibility() && one.value.trim());
-    if (field) this.tell({ error });
+    if (field) this.showPreview({ error });
     field?.focus();
     return Boolean(field);
   }

@@ -113,8 +113,8 @@ export function readable(container, { height, label, paint, mark, begin = () => 
 
   function say(i) {
     const { title, rows } = places[i];
-    const told = rows.map(({ name, value }) => `${name} ${value}`).join(", ");
-    Object.assign(svg, { ariaValueNow: i, ariaValueText: `${title}: ${told}` });
+    const values = rows.map(({ name, value }) => `${name} ${value}`).join(", ");
+    Object.assign(svg, { ariaValueNow: i, ariaValueText: `${title}: ${values}` });
   }
 
   function read(i) {

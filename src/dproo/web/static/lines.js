@@ -17,7 +17,7 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
   let svg;
   let state;
   let plot;
-  const told = isShare ? (value) => (value === null ? "–" : atMost(value)) : shown;
+  const written = isShare ? (value) => (value === null ? "–" : atMost(value)) : shown;
   const marked = isShare ? (value) => `${axisText(value * 100)}\u00a0%` : axisText;
   const kindOf = ({ name, hue }) => `hue-${hue} ${name === state.chosen ? "chosen" : ""}`;
 
@@ -42,7 +42,7 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
       rows: series
         .map(({ name, values }) => ({ name, value: values[i] ?? null, isChosen: name === state.chosen }))
         .sort((one, other) => other.value - one.value) // from the top line to the lowest
-        .map((row) => ({ ...row, value: told(row.value) })),
+        .map((row) => ({ ...row, value: written(row.value) })),
     }));
   }
 

@@ -17,11 +17,11 @@ export function notice(element, sentence = "") {
 
 /** Remove every refusal from a part of the page. */
 export function clear(root) {
-  for (const told of root.querySelectorAll(".notice")) notice(told);
-  for (const told of root.querySelectorAll("p.wrong")) told.remove();
-  for (const told of root.querySelectorAll(".preview.wrong")) {
-    told.textContent = ""; // the element stays, for the next preview
-    told.classList.remove("wrong");
+  for (const shown of root.querySelectorAll(".notice")) notice(shown);
+  for (const shown of root.querySelectorAll("p.wrong")) shown.remove();
+  for (const preview of root.querySelectorAll(".preview.wrong")) {
+    preview.textContent = ""; // the element stays, for the next preview
+    preview.classList.remove("wrong");
   }
   for (const control of root.querySelectorAll("[aria-invalid]"))
     for (const name of ["aria-invalid", "aria-errormessage"]) control.removeAttribute(name);
@@ -33,14 +33,14 @@ export function clear(root) {
  */
 export function refuse(root, sentence, { rest = root.querySelector(".notice"), focuses = false } = {}) {
   clear(root);
-  const told = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
-  const name = /^[\w.-]+/.exec(told)?.[0] ?? "";
+  const shown = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
+  const name = /^[\w.-]+/.exec(shown)?.[0] ?? "";
   const field = [...root.querySelectorAll("[data-name]")].find(
     (one) => one.dataset.name === name && one.checkVisibility(),
   );
   const control = field?.querySelector("input, select, textarea");
   if (!control) {
-    notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
+    notice(rest, shown.charAt(0).toUpperCase() + shown.slice(1));
     root.addEventListener("input", () => notice(rest), { once: true });
     if (focuses) rest.scrollIntoView({ block: "nearest" });
     return;
@@ -48,7 +48,7 @@ export function refuse(root, sentence, { rest = root.querySelector(".notice"), f
   const label = field.querySelector("label").textContent.trim().replace(/\s+/g, " ");
   const place = document.createElement("p");
   Object.assign(place, { className: "wrong", id: `${control.id}-wrong`, role: "alert" });
-  place.textContent = told.replace(name, label);
+  place.textContent = shown.replace(name, label);
   field.append(place);
   place.style.top = `${control.offsetTop + control.offsetHeight + 4}px`; // it moves nothing
   field.addEventListener("input", () => clear(field), { once: true });

@@ -84,7 +84,7 @@ export function reviewOf({ order, refused, foresee, done }) {
     nonce = null;
     work(true);
     bar.removeAttribute("value");
-    const tell = async () => {
+    const showProgress = async () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
       const read = bar.hasAttribute("value") ? `, ${Math.round(100 * bar.value)}\u00a0%` : "";
       find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}${read}`;
@@ -94,14 +94,14 @@ export function reviewOf({ order, refused, foresee, done }) {
     find("stop").onclick = () => {
       const before = doing;
       doing = "Stopping";
-      tell();
+      showProgress();
       ask("stop", { body }).catch((error) => {
         doing = before;
         refused(error);
       });
     };
-    tell();
-    const clock = setInterval(tell, SECOND);
+    showProgress();
+    const clock = setInterval(showProgress, SECOND);
     let end; // called once nothing is inert: only then can a field take the focus
     try {
       const receipt = await ask("release", { body });
