@@ -755,7 +755,7 @@ MUTANTS = {
         "_shuffle", "if other <= last:", "if other < last:", ORDERS,
     ),
     "values are rejected too early": (
-        "partition._uniform", "if word < below]", "if word < below and (word or kept)]", UNIFORM,
+        "partition._uniform", "if word < below]", "if word < below and (word or drawn)]", UNIFORM,
     ),
     "a missing letter takes the place of a seen one": (
         "Mechanism.draw_from_seen", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
@@ -794,7 +794,7 @@ MUTANTS = {
         "marked", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
     ),
     "cells outside are dropped": (
-        "_Adding._tally", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
+        "_Sums._tally", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "a cell of any length is read": (
         "Axis.text_of", "str) and len(cell) > self.room", "str) and len(cell) < 0", TOO_LONG,
@@ -860,7 +860,7 @@ MUTANTS = {
         "Losses.delta", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
     ),
     "a far loss is forgotten": (
-        "Losses.followed_by", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
+        "Losses.followed_by", "beyond += sum(masses[below + len(middle) :])", "beyond += 0", EXACT_DELTA,
     ),
     "deltas are not added up": (
         "require_left", "max(0, total[1] - spent[1])", "total[1]", BOTH_SUMS,
@@ -1118,7 +1118,7 @@ MUTANTS = {
         "checks.refusal", "{WITHHELD if is_secret else shown(value)}", "{value!r}", UNQUOTED,
     ),
     "two records of a person are kept": (
-        "kept_rows", "if len(kept) < query.kept:", "if len(kept) <= query.kept:", PEOPLE,
+        "kept_rows", "if len(chosen) < query.records_per_person:", "if len(chosen) <= query.records_per_person:", PEOPLE,
     ),
     "which record is kept depends on the others": (
         "kept_rows", "rank = rank_of(query.salt, person, keys)", "rank = rank_of(query.salt, str(len(people)), keys)", PEOPLE,
@@ -1142,7 +1142,7 @@ MUTANTS = {
         "counted_people", "kept = people.kept_by_group(ranked, query)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
     ),
     "other has no floor": (
-        "OpenAlphabet.floor", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
+        "OpenAlphabet.floor", "ceil(self._step / (self.growth - 1))", "ceil(self._step / (self.growth - 1) / 1000)", OPEN_LAW,
     ),
     "other has no floor, and nobody looks": (
         "OpenAlphabet.weights", "rest = counts.n * self.unit + self.floor -", "rest = counts.n * self.unit -", f"{OPEN_LAW}::test_replacing_one_record_leaks_exactly_what_is_certified[4-1-0.01]",

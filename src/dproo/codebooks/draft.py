@@ -69,9 +69,10 @@ def draft_codebook(
     layout = Layout(**reading)
     data, table = exact(data) if isinstance(data, str) else data, exact(table)
     columns = describe(data, table=table, layout=layout)
-    is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
+    is_path = isinstance(data, str | os.PathLike)
+    is_text = is_path and all(column.type_name == "text" for column in columns)
     if is_text and len(columns) > 1 and not columns[0].name:
-        columns = columns[1:]  # the numbers of rows, as pandas writes them
+        columns = columns[1:]  # without the row numbers that pandas writes
     if is_text:
         _check_header(columns)
     known = [column for column in columns if column.kind in _TYPES]
@@ -86,17 +87,13 @@ def draft_codebook(
 def drafted(
     notes: Sequence[str], resource: dict[str, Any], fields: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return a draft: what a person must do, what is known of the data, and its columns."""
+    """Return a draft: what a person must do, what is known about the data, and its columns."""
     return {
         "$schema": PROFILE,
         "draft": [FILL_IN, REMOVE, *notes],
         **resource,
         "schema": {"fieldsMatch": "subset", "missingValues": [""], "fields": list(fields)},
     }
-
-
-def _is_path(data: Any) -> bool:
-    return isinstance(data, str | os.PathLike)
 
 
 def _field(column: Column, *, is_text: bool) -> dict[str, Any]:
@@ -107,16 +104,16 @@ def _field(column: Column, *, is_text: bool) -> dict[str, Any]:
 
 
 def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:
-    """Return what a descriptor says of the data besides their columns; no folder, no address."""
+    """Return the parts of a descriptor other than its columns; they hold no folder or address."""
     name = "data"
     resource: dict[str, Any] = {}
     if table is not None:
         name = table if isinstance(table, str) else ".".join(table)
         resource["dialect"] = {"table": name}
-    elif _is_path(data):
+    elif isinstance(data, str | os.PathLike):
         path = Path(os.fspath(data))
         name = path.name.partition(".")[0]
-        if path.name.isprintable():  # else no JSON may hold it
+        if path.name.isprintable():
             resource["path"] = path.name
     if layout.encoding is not None:
         resource["encoding"] = layout.encoding

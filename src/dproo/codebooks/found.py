@@ -1,4 +1,4 @@
-"""What noisy counts that were released say of a column: its type, its range, its letters.
+"""What released noisy counts show about a column: its type, its range, its letters.
 
 Nothing here reads data: every argument is public or was released, so all of it is free.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,17 +21,17 @@ from dproo.schema.reading import NUMBER, SHAPE, YEAR, Reading
 TEXT, NUMERIC, DATES = "text", "number", "date"
 
 CATEGORIES = 20
-"""A column of numbers with more different values than these has bins."""
+"""A column of numbers with more different values than this has bins."""
 
 NARROW = 40
-"""Integers in a range that is no wider are each a letter."""
+"""In a range of at most this width every integer is a letter."""
 
 BINS = 10
 CELLS = 64
-"""Bins of a number, and cells of the grid that they are made of."""
+"""How many bins a number has, and of how many cells of a grid they are made."""
 
 SPARSE = 0.2
-"""A column is of numbers, or of dates, if this share of its cells is written so."""
+"""A column holds numbers, or dates, if at least this share of its cells looks like that."""
 
 RARE = 0.1
 """A column is left out where less than this share of its records would be covered."""
@@ -81,23 +82,23 @@ class Guess:
 
     @property
     def descriptor(self) -> dict[str, Any]:
-        """What a code book says of it."""
+        """The keys by which a code book states the signs of numbers."""
         signs = {"decimalChar": self.decimal} if self.decimal != "." else {}
         return signs | ({"groupChar": self.thousands} if self.thousands else {})
 
     def octaves(self) -> Axis:
-        """Return the bins between signed powers of two, as such numbers are read."""
+        """Return the bins between signed powers of two, reading numbers written like this."""
         return self.bins(octave_edges())
 
     def bins(self, edges: Sequence[float]) -> Axis:
-        """Return the bins between edges, as such numbers are read."""
+        """Return the bins between edges, reading numbers written like this."""
         reading = Reading(kind=NUMBER, decimal=self.decimal, thousands=self.thousands)
         return Bins.of(edges).read_as(reading)
 
     def years(self) -> Axis:
-        """Return the years, as such dates are read."""
-        spread = IntegerRange.of(YEARS.start, YEARS.stop)
-        return spread.read_as(Reading(kind=YEAR, format=self.format))
+        """Return the years as letters, reading dates written like this."""
+        years = IntegerRange.of(YEARS.start, YEARS.stop)
+        return years.read_as(Reading(kind=YEAR, format=self.format))
 
 
 def shapes() -> Axis:
@@ -106,23 +107,23 @@ def shapes() -> Axis:
 
 
 def level(cells: int, scale: float) -> float:
-    """Return a count that noise alone hardly ever reaches in any of so many cells."""
+    """Return a count that noise alone hardly ever reaches in any of this many cells."""
     return math.log(cells / _ERROR) * scale
 
 
 def spread(noisy: Sequence[int], scale: float) -> range:
-    """Return the places from the first to the last of noisy counts that stand out of the noise.
+    """Return the places from the first to the last noisy count that stands out of the noise.
 
-    Beside one that does, a count need not be as large: to be wrong there is to be wrong by one.
+    Next to one that does, a smaller count is enough: a mistake there widens the range by one.
 
     >>> spread([5, 30, 0, 900, 3, 1], 1.0)
     range(0, 4)
     """
     strict = level(len(noisy), scale)
-    found = [place for place, number in enumerate(noisy) if number > strict]
-    if not found:
+    clear = [place for place, number in enumerate(noisy) if number > strict]
+    if not clear:
         return range(0)
-    first, last = found[0], found[-1]
+    first, last = clear[0], clear[-1]
     while first > 0 and noisy[first - 1] > _NEAR * scale:
         first -= 1
     while last < len(noisy) - 1 and noisy[last + 1] > _NEAR * scale:
@@ -131,7 +132,7 @@ def spread(noisy: Sequence[int], scale: float) -> range:
 
 
 def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
-    """Return how text is written, from noisy counts of :data:`SHAPES`, of all others last."""
+    """Return how text is written, from noisy counts of :data:`SHAPES` and of all other shapes."""
     least = level(len(noisy), scale)
     # The noise of many cells adds up: only what stands out of it counts.
     counts = {
@@ -150,7 +151,7 @@ def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
     decimals = max(point, comma)
     return Guess(
         NUMERIC,
-        is_whole=decimals <= min(2 * least, whole),  # a decimal number is no integer at all
+        is_whole=decimals <= min(2 * least, whole),  # as integers, decimal numbers would be lost
         decimal="," if is_comma else ".",
         thousands=thousands if _sum(counts, grouped) > least else "",
     )
@@ -175,11 +176,11 @@ def octave_edges() -> tuple[float, ...]:
 
 
 def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, ...]:
-    """Return the edges of a fine grid where numbers are; none if they are nowhere.
+    """Return the edges of a fine grid over the range of the numbers, or () if there are none.
 
-    The powers of two whose noisy counts stand out of the noise are its range; the last count is of
-    all cells outside. Each is divided into as many equal cells as its share of the records, but no
-    cell of integers is narrower than 1; all cells are integers where there are few.
+    The range is where noisy counts between powers of two stand out of the noise; the last count is
+    of all cells outside. Each interval is divided into equal cells by its share of the records. No
+    cell of integers is narrower than 1, and a narrow range of integers has a cell for each.
     """
     edges = octave_edges()
     inside = spread(noisy[:-1], scale)
@@ -189,7 +190,7 @@ def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, 
     least, most = edges[inside.start], edges[inside.stop]
     if is_whole and math.ceil(most) - math.ceil(least) <= NARROW:
         whole = tuple(map(float, range(math.ceil(least), math.ceil(most) + 1)))
-        return whole if len(whole) > 1 else ()  # noise only: no integer is in there
+        return whole if len(whole) > 1 else ()  # a range without an integer is only noise
     ends = {most}
     for place in inside:
         low, high = edges[place], edges[place + 1]
@@ -202,18 +203,14 @@ def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, 
 
 
 def quantiles(edges: Sequence[float], noisy: Sequence[int], noise: float) -> list[float]:
-    """Return edges of cells between which about equally many records are.
+    """Return those edges of cells between which there are about equally many records.
 
-    The noise is the deviation of the sum of all noisy counts: bins hold several times as much.
+    The noise is the deviation of the sum of all noisy counts; each bin holds several times that.
     """
     running = list(accumulate(max(0, number) for number in noisy[: len(edges) - 1]))
-    most = max(1, min(BINS, int(running[-1] / max(4 * noise, 1))))
-    wanted = [running[-1] * place / most for place in range(1, most)]
-    cut = {edges[0], edges[-1]}
-    for goal in wanted:
-        place = next(place for place, number in enumerate(running) if number >= goal)
-        cut.add(edges[place + 1])
-    return sorted(cut)
+    bins = max(1, min(BINS, int(running[-1] / max(4 * noise, 1))))
+    places = (bisect_left(running, running[-1] * place / bins) for place in range(1, bins))
+    return sorted({edges[0], edges[-1], *(edges[place + 1] for place in places)})
 
 
 def bins_field(name: str, edges: Sequence[float], guess: Guess) -> dict[str, Any]:
@@ -228,7 +225,7 @@ def integers_field(
 ) -> tuple[dict[str, Any], int] | None:
     """Return the field of few integers, and about how many records it covers.
 
-    The last edge is behind the last integer, and the last count is of all cells outside.
+    The last edge is above the last integer, and the last count is of all cells outside.
     """
     inside = spread(noisy[:-1], scale)
     if not inside:
@@ -239,7 +236,7 @@ def integers_field(
 
 
 def bins_of_letters(letters: Mapping[str, int]) -> list[float]:
-    """Return edges between which about equally many records are, from integers and their counts.
+    """Return edges between which there are about equally many records, from counts of integers.
 
     >>> bins_of_letters({str(age): 10 for age in range(30)})[:3]
     [0.0, 3.0, 6.0]
@@ -263,9 +260,9 @@ def have_bins(letters: Mapping[str, int]) -> bool:
 def category_field(
     name: str, letters: Mapping[str, int], *, most: int, room: int
 ) -> dict[str, Any]:
-    """Return the field of a category: its most frequent values, in their own order.
+    """Return the field of a category: the ``most`` most frequent values, sorted.
 
-    All of them have room as JSON in so many bytes.
+    As JSON they take at most ``room`` bytes.
 
     >>> category_field("ward", {"B": 70, "A": 60, "C": 9}, most=2, room=100)
     {'name': 'ward', 'type': 'string', 'categories': ['A', 'B']}
@@ -292,7 +289,7 @@ def dates_field(
     covered = sum(noisy[place] for place in inside)
     form = {} if guess.format == _ISO else {"format": _STRFTIME[guess.format]}
     kind, ends = "year", (first, last)
-    # Which of two numbers is the month is unknown where slashes are between them.
+    # Between slashes, either of two numbers may be the month.
     if 12 * (last - first + 1) <= MONTHS and guess.format != _SLASHES:
         kind, ends = "yearmonth", (f"{first}-01", f"{last}-12")  # type: ignore[assignment]
     bounds = {"minimum": ends[0], "maximum": ends[1]}

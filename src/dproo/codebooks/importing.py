@@ -1,7 +1,7 @@
-"""A draft of a code book from what people have; none feeds a release by itself.
+"""Drafts of code books from lookup tables, data dictionaries, and SPSS or Stata files.
 
-Whoever designed a survey wrote most labels of an SPSS or Stata file; but Stata's ``encode`` makes
-labels of the data. So they are listed only where somebody asks for them, to confirm each.
+Most labels of an SPSS or Stata file were written by the designer of the survey, but Stata's
+``encode`` makes labels of the data. So no release uses a draft before a person has confirmed it.
 """
 
 from __future__ import annotations
@@ -60,18 +60,12 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
 
 def _rows(name: str) -> list[list[str]]:
     """Return the rows of a public CSV or Excel file, blank ones left out."""
-    rows = _excel_rows(name) if Path(name).suffix.lower() in EXCEL else _csv_rows(name)
-    rows = [[cell.strip() for cell in row] for row in rows]
-    rows = [row for row in rows if any(row)]
-    if len(rows) < 2:
-        raise ValueError(refusal("file", "have a header and a row below it", name))
-    return rows
-
-
-def _csv_rows(name: str) -> list[list[str]]:
-    rows = table_rows(read_public("file", name))
+    is_excel = Path(name).suffix.lower() in EXCEL
+    rows = _excel_rows(name) if is_excel else table_rows(read_public("file", name))
     if rows is None:
         raise ValueError(refusal("file", "be a readable CSV file", name))
+    if len(rows) < 2:
+        raise ValueError(refusal("file", "have a header and a row below it", name))
     return rows
 
 
@@ -83,11 +77,12 @@ def _excel_rows(name: str) -> list[list[str]]:
         is_short = Path(name).stat().st_size <= BYTES_MAX
         workbook: Any = CalamineWorkbook.from_path(name) if is_short else None
         cells = workbook.get_sheet_by_index(0).to_python()
-    except Exception:  # noqa: BLE001 - whatever the library raises
+    except Exception:  # noqa: BLE001 - the library may raise anything
         raise ValueError(refusal("file", "be a readable Excel file", name)) from None
     rows = [[_text(cell) for cell in row] for row in cells]
     require_public("file", _origin(name, rows[0] if rows else ()))
-    return rows
+    rows = [[cell.strip() for cell in row] for row in rows]
+    return [row for row in rows if any(row)]
 
 
 def _origin(name: str, header: Sequence[str]) -> Origin:
@@ -115,8 +110,8 @@ def _field(header: Any, name: str) -> dict[str, Any]:
     missing = [value for value in labels if _is_missing(value, ranges, is_text=is_text)]
     listed = [(_text(value), label) for value, label in labels.items() if value not in missing]
     if not is_text and any(not value.removeprefix("-").isdecimal() for value, _ in listed):
-        named = dict.fromkeys(label for _, label in listed)
-        listed = [(label, "") for label in named]  # cells are read by labels then
+        different = dict.fromkeys(label for _, label in listed)
+        listed = [(label, "") for label in different]  # such cells are read as their labels
     texts = [_text(value) for value in missing]
     return field_of(name, listed) | ({"missingValues": ["", *texts]} if texts else {})
 

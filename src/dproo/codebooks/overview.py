@@ -19,10 +19,10 @@ class ColumnLine:
     Attributes:
         column: its name.
         kind: its type.
-        k: how many letters it has, the one for all other cells included; nothing in a draft
-            where a person must fill them in.
-        shown: the first of its values, or what is wrong with the field.
-        source: where its letters come from, where the code book says so.
+        k: how many letters it has, including the one for all other cells; None in a draft if a
+            person must fill them in.
+        shown: the first of its values.
+        source: where its letters come from, if the code book states it.
     """
 
     column: str
@@ -56,17 +56,17 @@ def overview(book: Any) -> Overview:
     """Return the table of a code book, or of a draft, which may still lack values.
 
     Raises:
-        ValueError: it is no code book.
+        ValueError: it is not a code book.
     """
     descriptor = read_descriptor(book)
     if not descriptor.get("draft"):
-        found = CodeBook.of(descriptor)
-        sources = [field.get("source", "") for field in found.descriptor["schema"]["fields"]]
+        codebook = CodeBook.of(descriptor)
+        sources = [field.get("source", "") for field in descriptor["schema"]["fields"]]
         lines = (
             replace(line_of(field), source=str(source))
-            for field, source in zip(found.fields, sources, strict=True)
+            for field, source in zip(codebook.fields, sources, strict=True)
         )
-        return Overview(tuple(lines), (), found.digest)
+        return Overview(tuple(lines), (), codebook.digest)
     notes = descriptor["draft"]
     schema = descriptor.get("schema")
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
@@ -83,10 +83,10 @@ def overview(book: Any) -> Overview:
 def _drafted(field: dict[str, Any]) -> ColumnLine:
     field.pop("parents", None)
     try:
-        (found,) = CodeBook.of({"schema": {"fields": [field]}}).fields
+        (complete,) = CodeBook.of({"schema": {"fields": [field]}}).fields
     except ValueError:
         return ColumnLine(str(field.get("name")), str(field.get("type")), None, "")
-    return line_of(found)
+    return line_of(complete)
 
 
 def line_of(field: Field) -> ColumnLine:

@@ -28,7 +28,7 @@ _NO_DATA = {"descriptive", "file", "notes", "calc", "sql"}
 
 
 def is_dictionary(header: Sequence[str]) -> bool:
-    """Tell whether a header is that of a data dictionary of REDCap."""
+    """Return whether this is the header of a REDCap data dictionary."""
     known = {name.lower() for name in header}
     return all(known & set(_NAMES[part]) for part in ("name", "type", "choices"))
 
@@ -49,9 +49,9 @@ def fields_of_dictionary(
             part: row[place] if place is not None and place < len(row) else ""
             for part, place in places.items()
         }
-        found = _fields(variable)
-        fields += found
-        left_out += [] if found else [variable["name"]]
+        described = _fields(variable)
+        fields += described
+        left_out += [] if described else [variable["name"]]
     return fields, left_out
 
 
@@ -70,13 +70,13 @@ def _fields(variable: dict[str, str]) -> list[dict[str, Any]]:
         ]
     if kind in {"yesno", "truefalse"}:
         return [field_of(name, [("0", "no"), ("1", "yes")])]
-    return [_unlisted(name, variable, is_slider=kind == "slider")]
+    return [_unlisted(variable)]
 
 
-def _unlisted(name: str, variable: dict[str, str], *, is_slider: bool) -> dict[str, Any]:
+def _unlisted(variable: dict[str, str]) -> dict[str, Any]:
     """Return the field of a variable without choices, by how its text is validated."""
-    check = variable["check"]
-    if is_slider:
+    name, check = variable["name"], variable["check"]
+    if variable["type"].lower() == "slider":
         return _range(name, variable["low"] or "0", variable["high"] or "100")
     if check.startswith("integer"):
         return _range(name, variable["low"], variable["high"])

@@ -21,12 +21,12 @@ Item = TypeVar("Item")
 
 WITHHELD = "text that is withheld because it may hold a password"
 
-_LONG = 14_000  # bits of the longest integer that is written, of 4,215 digits
-_DIGITS = 12  # of a fraction that is written as a decimal number
+_LONG = 14_000  # bits of the longest integer that is printed, of 4,215 digits
+_DIGITS = 12  # of a fraction that is printed as a decimal number
 
 _HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
 _PLAIN_URL = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?:,{_HOST})*(?:/[^@?#=&;:\s]*)?")
-# Every character is tried once: what is refused may be long, and made to be slow.
+# Possessive, so that a long text made to be slow is still read only once.
 _ASSIGNED = re.compile(r"(?<!\w)(\w++)\s*+=")
 _SECRET = re.compile("(?i)pass|pwd|secret|token|credential|apikey|accountkey")
 _LOGIN = re.compile(r":[^@:\s]*+@")
@@ -65,7 +65,7 @@ class _Shown(reprlib.Repr):
         return super().repr1(_scalar(x), level)
 
     def repr_int(self, x: int, _level: int) -> str:
-        if x.bit_length() > _LONG:  # Python refuses to write one of more than 4,300 digits
+        if x.bit_length() > _LONG:  # Python prints no integer of more than 4,300 digits
             digits = x.bit_length() * 30_103 // 100_000 + 1
             return f"an integer of about {digits:,} digits"
         return super().repr_int(x, _level)
@@ -86,7 +86,7 @@ class _Shown(reprlib.Repr):
     def repr_instance(self, x: object, level: int) -> str:
         try:
             return super().repr_instance(x, level)
-        except Exception:  # noqa: BLE001 - a value may have a type of anybody's
+        except Exception:  # noqa: BLE001 - its type may be anyone's
             return f"a value of type {type(x).__name__}"
 
 
@@ -94,7 +94,7 @@ _SHORT = _Shown()
 
 
 def shown(value: object) -> str:
-    """Return a short text of any value, even one that Python or its own type refuses to write.
+    """Return a short text of any value, even one that Python or its own type refuses to print.
 
     >>> from fractions import Fraction
     >>> shown(Fraction(1200)), shown(Fraction(1, 8)), shown([10**5000])
@@ -109,9 +109,9 @@ def shown(value: object) -> str:
 def exact(value: Any, *, name: str = "an argument") -> Any:
     """Return a text or number of a subclass as Python's own type; anything else unchanged.
 
-    A member of ``class Name(str, Enum)`` is a text, but Python writes another: ``Name.X``. So
-    every text is replaced by its own characters where it is accepted, also in lists and mappings;
-    what a subclass makes of ``str()``, ``==`` or ``len()`` no longer matters.
+    A member of ``class Name(str, Enum)`` is a text, but Python prints it as ``Name.X``. So every
+    text is replaced by its own characters as soon as it is accepted, also within lists and
+    mappings. Then it no longer matters how a subclass defines ``str()``, ``==`` or ``len()``.
 
     >>> from enum import Enum
     >>> exact(Enum("Name", {"X": "patients"}, type=str).X)
@@ -214,10 +214,10 @@ LISTED_MAX = 10**7
 
 
 def bounded(name: str, values: Iterable[Item]) -> Iterator[Item]:
-    """Yield what is listed; a range may have more than a lifetime is long.
+    """Yield values that are listed one by one.
 
     Raises:
-        ValueError: there are more.
+        ValueError: there are too many, as in a range of 10^18.
     """
     for at, value in enumerate(values):
         if at == LISTED_MAX:
@@ -229,7 +229,7 @@ def flag(name: str, value: object) -> bool:
     """Return ``value`` as a plain boolean; NumPy's are accepted, other truthy values are not.
 
     Raises:
-        TypeError: ``value`` is not a boolean, as the text ``"false"``, which would be true.
+        TypeError: it is not a boolean; the text ``"false"``, for instance, would count as true.
     """
     if isinstance(value, bool):
         return value
@@ -239,7 +239,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def one_of(name: str, value: object, choices: Iterable[Choice]) -> Choice:
-    """Return the one of ``choices`` that ``value`` is; otherwise suggest the nearest one."""
+    """Return ``value`` if it is one of ``choices``; otherwise suggest the nearest one."""
     known, value = sorted(choices), _scalar(value)
     if isinstance(value, str) and value in known:
         return known[known.index(value)]

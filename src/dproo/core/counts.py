@@ -264,7 +264,7 @@ def every_dataset(n: int, k: int) -> Iterator[Dataset]:
 
 
 def falling_datasets(n: int, k: int, *, most: int | None = None) -> Iterator[Dataset]:
-    """Yield the non-increasing counts: one of all datasets that are equal but for letters' names.
+    """Yield the non-increasing counts: one of the datasets that differ only in letters' names.
 
     Args:
         n: the number of records.

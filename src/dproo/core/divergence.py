@@ -1,9 +1,9 @@
 r"""Dominating pairs: two laws at least as distinguishable as those on any two neighbours.
 
 How distinguishable two laws are is their hockey-stick divergence at every level ``g``,
-``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair whose divergence is at least that of
-every pair of neighbours, at every level and in both directions, *dominates* a sampler; then
-``s`` independent draws of the pair dominate ``s`` independent releases.
+``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair *dominates* a sampler if its divergence
+is at least as large as on any two neighbours, at every level and in both directions; then ``s``
+independent draws of the pair dominate ``s`` independent releases.
 
 The privacy loss of many releases is computed in integers, never below its true value. With a
 dominating pair ``(high, low, rest)`` the loss of one release is ``+L``, ``-L`` or 0,
@@ -113,10 +113,10 @@ class Losses:
         below = sum(total <= _TAIL for total in accumulate(masses))
         above = sum(total <= _TAIL for total in accumulate(reversed(masses)))
         below, above = min(below, len(masses) - 1), min(above, len(masses) - 1)
-        kept = masses[below : max(below + 1, len(masses) - above)]
-        kept[0] += sum(masses[:below])
-        beyond += sum(masses[below + len(kept) :])
-        return Losses(self.pair, self.first + other.first + below, tuple(kept), beyond)
+        middle = masses[below : max(below + 1, len(masses) - above)]
+        middle[0] += sum(masses[:below])
+        beyond += sum(masses[below + len(middle) :])
+        return Losses(self.pair, self.first + other.first + below, tuple(middle), beyond)
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """Return a delta for which all releases together are (epsilon, delta)-DP."""

@@ -93,7 +93,7 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
 
 
 def require_share(share: Fraction, whose: str, *, least: Fraction = EPSILON_MIN) -> None:
-    """Raise if what a part of a release gets of its epsilon is below the least epsilon.
+    """Raise if the epsilon of a part of a release is below the least one.
 
     >>> require_share(Fraction(1, 10**31), "each column")
     Traceback (most recent call last):
@@ -148,7 +148,7 @@ def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
-    """Return ``base^exponent``, for ``base >= 1``; where it is long to write, one just above."""
+    """Return ``base^exponent``, for ``base >= 1``, or a shorter fraction just above it."""
     if exponent > _EXACT_STEPS:
         return power_upper(base, exponent, bits=4 * BITS)
     return base**exponent
@@ -157,7 +157,7 @@ def power(base: Fraction, exponent: int) -> Fraction:
 def _power(base: Fraction, exponent: int, bits: int, divide: Callable[[int, int], int]) -> Fraction:
     """Return ``base^exponent``, every product rounded by ``divide``.
 
-    The precision is one at which fewer than ``4 exponent + 4`` roundings stay below ``bits``.
+    The precision keeps the error of fewer than ``4 exponent + 4`` roundings below ``2^-bits``.
     """
     one = 1 << bits + exponent.bit_length() + 4
     square = divide(base.numerator * one, base.denominator)
@@ -371,8 +371,7 @@ def charge_of(epsilon: object) -> int:
     >>> charge_of("0.1"), charge_of("1/3"), charge_of("1e-30")
     (100000000, 333333334, 1)
     """
-    exact = parse_epsilon(epsilon) * NANO
-    return ceil_div(exact.numerator, exact.denominator)
+    return ceil(parse_epsilon(epsilon) * NANO)
 
 
 def budget_of(budget: object) -> int:
@@ -386,7 +385,7 @@ def budget_of(budget: object) -> int:
         raise ValueError(refusal("budget", "be positive", budget))
     if not Fraction(1, NANO) <= exact <= BUDGET_MAX:
         raise ValueError(refusal("budget", f"be between 1e-9 and {BUDGET_MAX}", budget))
-    return exact.numerator * NANO // exact.denominator
+    return floor(exact * NANO)
 
 
 def delta_charge_of(delta: object) -> int:
@@ -395,8 +394,7 @@ def delta_charge_of(delta: object) -> int:
     >>> delta_charge_of("1e-6"), delta_charge_of("1e-30"), delta_charge_of(0)
     (1000000000000, 1, 0)
     """
-    exact = parse_delta(delta) * ATTO
-    return ceil_div(exact.numerator, exact.denominator)
+    return ceil(parse_delta(delta) * ATTO)
 
 
 def delta_budget_of(delta: object) -> int:
@@ -408,7 +406,7 @@ def delta_budget_of(delta: object) -> int:
     exact = parse_delta(delta) * ATTO
     if not (exact == 0 or exact >= 1):
         raise ValueError(refusal("delta", "be 0 or at least 1e-18", delta))
-    return exact.numerator // exact.denominator
+    return floor(exact)
 
 
 def in_delta(atto: int, /) -> str:

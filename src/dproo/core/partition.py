@@ -159,11 +159,11 @@ def mean_in_block(falling: Callable[[int], Fraction], n: int, parts: int) -> Fra
 
 
 def _sizes(n: int, parts: int) -> tuple[int, list[int], int]:
-    """Return weights of the size of a block: upper bounds on those of all smaller sizes.
+    """Return bounds on the weights of the sizes of a block.
 
     Returns:
-        The first size in the list; for it and each one after it, the weight of all smaller
-        ones; and what to divide by, a lower bound on the weight of all sizes.
+        The first size; for it and each size after it, an upper bound on the weight of all smaller
+        sizes; and a lower bound on the weight of all sizes, to divide by.
     """
     mean = n // parts
     smaller = list(_weights((size * (parts - 1), n - size + 1) for size in range(mean, 0, -1)))
@@ -283,8 +283,8 @@ def _drawn(seen: Seen, n: int, source: RandomSource) -> list[int]:
 
 def _opened(places: list[int], seen: Seen, source: RandomSource) -> list[int]:
     """Open uniform places of letters drawn too often; return the letters now missing."""
-    found = Counter(places)
-    excess = {letter: found[letter] - count for letter, count in seen} | {_OPEN: 0}
+    drawn = Counter(places)
+    excess = {letter: drawn[letter] - count for letter, count in seen} | {_OPEN: 0}
     left = sum(more for more in excess.values() if more > 0)
     tried: Sequence[int] = range(len(places))
     while left:
@@ -320,8 +320,8 @@ def _shuffle(letters: list[int], source: RandomSource) -> None:
 
 def _uniform(below: int, size: int, source: RandomSource) -> list[int]:
     """Return ``size`` uniform integers below a bound, by rejection."""
-    kept: list[int] = []
-    while missing := size - len(kept):
+    drawn: list[int] = []
+    while missing := size - len(drawn):
         words = source.words((below - 1).bit_length(), missing)
-        kept += [word for word in words if word < below]
-    return kept
+        drawn += [word for word in words if word < below]
+    return drawn

@@ -1,4 +1,4 @@
-"""Paths: files read whole and within limits or written whole, and the user's folders.
+"""Paths: public files, which are read and written whole, and the user's folders.
 
 Settings are never read from the working folder.
 """
@@ -23,7 +23,7 @@ _READABLE = "be a readable UTF-8 text file"
 
 
 def path_of(name: str, path: object) -> Path:
-    """Return a path; a text of a subclass of ``str`` names what its own characters do.
+    """Return a path; a text of a subclass of ``str`` stands for its own characters.
 
     Raises:
         TypeError: it is neither a text nor a path.
@@ -47,13 +47,13 @@ class Origin:
     @classmethod
     def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
         """Return the origin of letters read from a file."""
-        found = path_of("path", path).stat()
-        return cls((found.st_dev, found.st_ino), tuple(header))
+        status = path_of("path", path).stat()
+        return cls((status.st_dev, status.st_ino), tuple(header))
 
     def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
         """Return whether it is this file of data, or looks like a copy of it.
 
-        A single column proves nothing: a list of codes may have the name of the column it is for.
+        One column proves nothing: a list of codes may be named like the column that it is for.
         """
         return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
 
@@ -63,9 +63,9 @@ _GUARDS: ContextVar[tuple[Callable[[Origin], bool], ...]] = ContextVar("guards",
 
 @contextmanager
 def guarding(is_data: Callable[[Origin], bool]) -> Iterator[None]:
-    """Refuse protected data wherever a public file is read meanwhile, before it is parsed.
+    """Refuse protected data, before it is parsed, where a public file is expected.
 
-    Otherwise a message would report what is wrong in it, which one record may decide.
+    Otherwise the message would say what is wrong in the file, and one record may decide that.
 
     Args:
         is_data: whether a file is protected.
@@ -105,12 +105,12 @@ def read_public(
         name: what a refusal calls it.
         path: a file, or a pipe such as the shell's ``<(...)``.
         at_most: how many bytes are read.
-        condition: the one condition by which the caller, too, refuses every unsuitable content,
-            where the ledger that protects a file may not be known yet: nothing in it may decide
-            the message.
+        condition: what the content must be, in the words of the caller's own refusal. It is for
+            callers that may not know yet which ledger protects the file: then all unsuitable
+            content must be refused in the same words.
 
     Raises:
-        ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
+        ValueError: it is not a file or a pipe, cannot be read, is not UTF-8, or is too long.
     """
     path = path_of(name, path)
     unreadable = ValueError(refusal(name, _READABLE, str(path)))
@@ -138,7 +138,7 @@ def read_public(
 
 
 def _header(content: bytes) -> tuple[str, ...]:
-    """Return the columns of a file, if it is a table."""
+    """Return the names in the first line of a file, which are its columns if it is a table."""
     first = content[:_BLOCK].partition(b"\n")[0].decode("utf-8-sig", "replace").removesuffix("\r")
     with suppress(csv.Error):
         return tuple(next(csv.reader([first], delimiter=max(",;\t|", key=first.count)), ()))
@@ -155,9 +155,9 @@ def _content(path: Path, at_most: int) -> bytes:
 
 @contextmanager
 def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
-    """Open a file to write; one that cannot be written whole is not left behind.
+    """Open a file to write; if it cannot be written whole, it is removed.
 
-    Devices, pipes and links are left as they are.
+    Devices, pipes and links are never removed.
 
     Args:
         path: the file.
@@ -208,7 +208,7 @@ def named_file(variable: str) -> Path | None:
 
 
 def _registered_home() -> str:
-    """Return the user's home folder as the system registers it, or empty text."""
+    """Return the home folder that the system has registered for the user, or ''."""
     try:
         import pwd  # noqa: PLC0415 - rarely needed, and not on every system
 

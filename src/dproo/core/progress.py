@@ -1,4 +1,4 @@
-"""How much of the data has been read, for whoever waits."""
+"""The share of the data that has been read, to be shown while it is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def watched() -> Iterator[Share]:
 
 
 def follow(share: Share) -> None:
-    """Let whoever waits see what a reader has read."""
+    """Let :func:`watched` return the share that a reader has read."""
     followed = _followed.get()
     if followed is not None:
         followed.append(share)

@@ -179,7 +179,7 @@ class Mechanism(ABC):
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
 
     def worst_alpha_among(self, records: int) -> Fraction:
-        """Return the same over all datasets of ``records`` records, by this very law.
+        """Return the worst case over all datasets of ``records`` records.
 
         Where the number of records is private, ``n`` is only the largest allowed.
         """

@@ -75,24 +75,23 @@ class DataSpecificRevealOrObscure(Mechanism):
         """What the theorem assumes of the table."""
         if self.as_printed:
             return {}
-        of = hypotheses
         entries, unit, growth, n, k = self.table, self._unit, self.growth, self.n, self.k
         common = {
             "growth_at_least_one": hypotheses.growth_at_least_one(growth),
             "unit_positive": hypotheses.unit_positive(unit),
-            "entries_nonnegative": of.entries_nonnegative(entries),
-            "entries_at_most_unit": of.entries_at_most_unit(entries, unit),
+            "entries_nonnegative": hypotheses.entries_nonnegative(entries),
+            "entries_at_most_unit": hypotheses.entries_at_most_unit(entries, unit),
         }
         if k == 2:
             return common | {
-                "pair_rises": of.pair_rises(entries, unit, n=n),
-                "pair_grows_at_most": of.pair_grows_at_most(entries, unit, growth, n=n),
+                "pair_rises": hypotheses.pair_rises(entries, unit, n=n),
+                "pair_grows_at_most": hypotheses.pair_grows_at_most(entries, unit, growth, n=n),
             }
         return common | {
-            "entries_falling": of.entries_falling(entries),
-            "rarest_may_gain": of.rarest_may_gain(entries, unit, growth, n=n, k=k),
-            "minimum_may_fall": of.minimum_may_fall(entries, unit, growth, n=n, k=k),
-            "largest_may_rise": of.largest_may_rise(entries, unit, growth, n=n, k=k),
+            "entries_falling": hypotheses.entries_falling(entries),
+            "rarest_may_gain": hypotheses.rarest_may_gain(entries, unit, growth, n=n, k=k),
+            "minimum_may_fall": hypotheses.minimum_may_fall(entries, unit, growth, n=n, k=k),
+            "largest_may_rise": hypotheses.largest_may_rise(entries, unit, growth, n=n, k=k),
         }
 
     @cached_property

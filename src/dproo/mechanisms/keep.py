@@ -96,7 +96,7 @@ class KeepRule:
     def largest_ratio(self) -> Fraction:
         """By how much a person can change a probability that is above delta.
 
-        Of many steps it is a rational just above, which is no longer to write than few.
+        For many steps it is a short rational just above that.
         """
         return power(self.growth, self.changes)
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import ceil, floor
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource, pick
-from dproo.core.numbers import ceil_div, decimal_text, exp_lower, parse_delta, parse_epsilon
+from dproo.core.numbers import decimal_text, exp_lower, parse_delta, parse_epsilon
 from dproo.mechanisms.base import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
 OPEN_EPSILON_MIN = Fraction(1, 1000)
@@ -108,7 +109,7 @@ class OpenAlphabet:
         while len(entries) <= self.n:
             count, last = len(entries), entries[-1]
             gained = growth * last + self._slack(count - 1) * unit
-            entries.append(min(count * unit, gained.numerator // gained.denominator))
+            entries.append(min(count * unit, floor(gained)))
             if entries[-1] == count * unit and (growth - 1) * count >= 1:
                 break
         return tuple(entries)
@@ -120,8 +121,7 @@ class OpenAlphabet:
     @cached_property
     def floor(self) -> int:
         """The least weight of ``other``, enough to hide what any letter gains or loses."""
-        needed = self._step / (self.growth - 1)
-        return ceil_div(needed.numerator, needed.denominator)
+        return ceil(self._step / (self.growth - 1))
 
     @property
     def _step(self) -> int:
@@ -160,7 +160,7 @@ class OpenAlphabet:
             return excess / (self.n * self.unit + self.floor)
         # It rises with the number of records up to here, then falls.
         rising = (2 * kept * self.unit / excess - self.floor) / self.unit
-        records = max(count, rising.numerator // rising.denominator + 1)
+        records = max(count, floor(rising) + 1)
         total = records * self.unit + self.floor
         return max(Fraction(0), Fraction(gained, total + self.unit) - kept / total)
 

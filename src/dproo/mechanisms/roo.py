@@ -169,7 +169,7 @@ class RevealOrObscure(Mechanism):
         return pseudo.as_integer_ratio()
 
     def _lightest(self, letters: int) -> list[int]:
-        """Return the smallest ``letters`` shares, as far as they can matter."""
+        """Return the smallest ``letters`` shares, or as many of them as can matter."""
         shares: list[int] = []
         for share, number in sorted(self._shares.sizes.items()):
             shares += [share] * min(number, letters - len(shares), LETTERS_MAX)

@@ -102,7 +102,7 @@ class RowSampler:
 
     @property
     def conditions(self) -> dict[str, bool]:
-        """The hypotheses of the theorem; that a step is private is what its own theorem says.
+        """The hypotheses of the theorem; each step is private by its own theorem.
 
         A step that failed one of its own conditions could not have been made.
         """

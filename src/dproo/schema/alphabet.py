@@ -38,7 +38,7 @@ def listed(letters: Any) -> Any:
     >>> listed(Enum("Sex", {"F": "f", "M": "m"})), listed(range(3))
     (['f', 'm'], range(0, 3))
     """
-    if isinstance(letters, str):  # NumPy's and an enumeration's member, too
+    if isinstance(letters, str):  # also a NumPy string, or a member of an enumeration of texts
         return exact(letters)
     if isinstance(letters, type) and issubclass(letters, Enum):
         return [member.value for member in letters]
@@ -51,7 +51,7 @@ def _of_library(letters: Any) -> Any:
     name = type(letters).__name__
     if name in {"CategoricalDtype", "Enum"}:
         letters = letters.categories
-    to_list = next((way for way in _TO_LIST if hasattr(letters, way)), None)
+    to_list = next((method for method in _TO_LIST if hasattr(letters, method)), None)
     if to_list is None or getattr(letters, "ndim", 1) != 1 or name == "DataFrame":
         raise TypeError(refusal("alphabet", "be a list of letters, or hold one", name))
     return getattr(letters, to_list)()
@@ -170,10 +170,10 @@ class Alphabet:
         else:
             try:
                 # newline="" preserves line breaks inside a letter.
-                rows = list(csv.reader(StringIO(text, newline=""), strict=True))
+                rows = list(csv.reader(StringIO(text, newline=""), strict=True)) or [[]]
             except csv.Error:
                 raise unlisted from None
-            header = rows[0] if rows else []
+            header = rows[0]
             lines = _column(rows, column)
         try:
             axis = replace(Letters.of(filter(None, lines)), origin=Origin.of(path, header))
@@ -343,7 +343,7 @@ class Alphabet:
 
 
 def values_in(text: str) -> list[str] | list[int]:
-    """Return the values that a text lists between commas; none if it names a file.
+    """Return the values that a text lists between commas, or [] if it names a file.
 
     >>> values_in("A, B,C"), values_in("1,2"), values_in("codes.txt")
     (['A', 'B', 'C'], [1, 2], [])
@@ -368,7 +368,7 @@ def _refuse_table(text: str, path: str | Path) -> None:
 
 def _column(rows: Sequence[Sequence[str]], column: str) -> list[str]:
     """Return the cells of one column; the first row is the header."""
-    header, *cells = rows or [[]]
+    header, *cells = rows
     if header.count(column) != 1:
         raise ValueError(
             refusal("column", "be exactly one column of the alphabet's header", column)

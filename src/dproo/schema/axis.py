@@ -34,6 +34,8 @@ OTHER: Final = "other"
 RANGE_LIMIT = 10**18
 LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
 
+_MARGIN = 100  # characters, such as blanks and zeros, beyond the longest letter
+
 
 @dataclass(frozen=True)
 class Axis(ABC):
@@ -57,7 +59,7 @@ class Axis(ABC):
     @property
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """The canonical content, which JSON can hold; the digest is taken of it."""
+        """The canonical content, for JSON; the digest is computed from it."""
 
     @abstractmethod
     def letter(self, place: int) -> Letter:
@@ -111,7 +113,7 @@ class Axis(ABC):
     @property
     def room(self) -> int:
         """The most characters that a cell may have if it is transformed before it is compared."""
-        return self.reading.room(self.longest)
+        return self.longest + _MARGIN
 
     @property
     def read_content(self) -> dict[str, Any]:
@@ -124,7 +126,7 @@ class Axis(ABC):
         return OTHER if index == self.listed else self.letter(index)
 
     def index(self, cell: object) -> int | None:
-        """Return the place of a cell; an open axis has one for every cell."""
+        """Return the place of a cell's letter; on an open axis every cell has one."""
         place = self.place(cell)
         return self.listed if place is None and self.is_open else place
 
@@ -210,7 +212,7 @@ class Letters(Axis):
 
 @dataclass(frozen=True)
 class PeriodRange(Letters):
-    """All days or months from a first to a last; written out only for engines that need a list.
+    """All days or months from a first to a last; listed only for engines that need a list.
 
     >>> days = PeriodRange(Periods(738886, 366, "date"))
     >>> days.size, days[59], days.index("2024-12-31"), days.index("2023-01-01")
@@ -359,7 +361,7 @@ class Bins(Axis):
 
     @cached_property
     def keys(self) -> tuple[float, ...]:
-        """For each bin a number that some cell in it is read as: the bin's name in engines."""
+        """A number in each bin that a cell can be read as; engines name the bin by it."""
         keys = []
         is_whole = self.reading.kind in {INTEGER, YEAR}
         for low, high in pairwise(self.edges):
@@ -415,7 +417,7 @@ def between(low: float, high: float, share: float) -> float:
     >>> between(18, 65, 0.5), between(-1e308, 1e308, 0.75)
     (41.5, 5e+307)
     """
-    number = 2 * (low / 2 + share * (high / 2 - low / 2))  # the width itself may be no float
+    number = 2 * (low / 2 + share * (high / 2 - low / 2))  # the width itself may overflow
     return max(min(number, math.nextafter(high, low)), low)
 
 
@@ -435,7 +437,7 @@ class OpenText(Axis):
     """Any text that enough records have.
 
     Attributes:
-        minimum: the fewest records for which an engine returns a letter.
+        minimum: an engine returns only letters with at least this many records.
     """
 
     minimum: int = 1

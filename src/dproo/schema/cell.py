@@ -1,4 +1,4 @@
-"""The canonical text of a cell, by which every engine compares it.
+"""The canonical text of a cell: what every engine compares.
 
 | cell | canonical text |
 |---|---|
@@ -25,7 +25,7 @@ from typing import Any
 EXACT_FLOAT = 2**53
 FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
 BEYOND = object()
-"""A day outside the years 1 to 9999, for which Python has no date: not a letter, and nobody."""
+"""A day outside the years 1 to 9999, which Python has no date for: neither letter nor person."""
 _DIGITS = 1000  # a number with more is not a letter; printing it could take forever
 
 # Every dialect of regular expressions reads these alike: no \d, no lookahead.
@@ -96,14 +96,12 @@ def number_of(cell: object) -> float | None:
     [1.5, 2.0, 1e-05, None, None, None, None]
     """
     cell = plain(cell)
-    if isinstance(cell, bool):
-        return None
     if isinstance(cell, str):
-        return float(cell) if _NUMBER.match(cell) and "\n" not in cell else None
-    if isinstance(cell, int | float | Decimal):
-        try:
-            number = float(cell)
-        except (OverflowError, ValueError):
-            return None
-        return number if math.isfinite(number) else None
-    return None
+        return float(cell) if _NUMBER.fullmatch(cell) else None
+    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
+        return None
+    try:
+        number = float(cell)
+    except (OverflowError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

@@ -17,10 +17,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ from dproo.schema.reading import (
     DAYS,
     EXACT,
     INTEGER,
+    ISO,
     LOWER,
     MONTH,
     NUMBER,
@@ -92,8 +94,8 @@ class Field:
     def within(self, place: int, source: RandomSource) -> Letter | float:
         """Return a uniform number from the bin at this place; any other letter unchanged.
 
-        The edges are public, so the number reveals no more than the bin. An integer has at most
-        18 digits, as a cell that counts as one.
+        The edges are public, so the number reveals no more than the bin. Integers have at most
+        18 digits, like integers in cells.
         """
         if not isinstance(self.axis, Bins) or place == self.axis.listed:
             return self[place]
@@ -109,9 +111,9 @@ class FieldType:
     """A type of columns, as a code book names it.
 
     Attributes:
-        python: the type of a value in a list of them; none where values cannot be listed.
+        python: the type of listed values, or None if values cannot be listed.
         reading: how cells are read.
-        letters: all values that such a column can have, where they need not be listed.
+        letters: all possible values, if the type alone determines them.
         words: what a form calls such a column.
     """
 
@@ -133,7 +135,7 @@ FIELD_TYPES = {
 
 _DOMAINS = "categories, constraints.enum, a minimum and maximum, or bins"
 _FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%y": "YY", "%b": "MMM", "%B": "MMMM"}
-_ALIKE = 0.8  # of the characters of two keys
+_ALIKE = 0.8  # the share of characters in which a misspelt key agrees with the right one
 _KINDS: dict[str, tuple[type, ...]] = {
     "a text": (str,),
     "a list": (list, tuple, range),
@@ -195,7 +197,7 @@ def wrong(place: str, condition: str, value: object) -> ValueError:
 
 
 def _check_keys(part: Mapping[str, Any], known: Mapping[str, str], place: str) -> None:
-    """Refuse a value of another kind, and a key that is nearly one of these: it was meant to be."""
+    """Refuse a value of the wrong kind, and a key that is probably a known one misspelt."""
     for key, value in part.items():
         if key in known:
             types = _KINDS[known[key]]
@@ -214,7 +216,7 @@ def _check_keys(part: Mapping[str, Any], known: Mapping[str, str], place: str) -
 def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     """Return the field that a descriptor describes; refusals name its place in the code book.
 
-    The missing texts mean a missing cell, unless the field has its own.
+    Cells with one of the ``missing`` texts are missing, unless the field has a list of its own.
     """
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
@@ -250,30 +252,36 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
         other=other,
         kind=kind,
         outside=outside,
-        labels=_labels(field.get("categories", ())),
+        labels={
+            str(value.get("value")): value["label"]
+            for value in field.get("categories", ())
+            if isinstance(value, Mapping) and "label" in value
+        },
     )
 
 
-def _labels(categories: Sequence[Any]) -> dict[str, str]:
-    return {
-        str(value.get("value")): value["label"]
-        for value in categories
-        if isinstance(value, Mapping) and "label" in value
-    }
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Name the place in the code book in any refusal within."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}: {error}") from None
 
 
 def _read_as(
     axis: Axis, field: Mapping[str, Any], kind: str, place: str, missing: frozenset[str]
 ) -> Axis:
     """Return the letters, with cells read by the field's type; missing ones are in no bin."""
-    read = _declared(place, lambda: axis.read_as(_reading(field, kind, place, axis)))
-    if isinstance(read, Bins):
-        numbers = {read.reading.number(text) for text in missing} - {None}
-        return replace(read, missing=tuple(sorted(float(number or 0) for number in numbers)))
-    both = sorted(text for text in missing if read.place(text) is not None)
+    with _at(place):
+        axis = axis.read_as(_reading(field, kind, place, axis))
+    if isinstance(axis, Bins):
+        numbers = {axis.reading.number(text) for text in missing} - {None}
+        return replace(axis, missing=tuple(sorted(float(number or 0) for number in numbers)))
+    both = sorted(text for text in missing if axis.place(text) is not None)
     if both:
         raise wrong(f"{place}.categories", "not also be missing values", both[0])
-    return read
+    return axis
 
 
 def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Reading:
@@ -294,23 +302,23 @@ def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Rea
         )
     if reading in DAYS:
         form = field.get("format", "default")
-        shown = "YYYY-MM-DD" if form == "default" else form
-        shown = re.sub("%[YmdybB]", lambda part: _FORMATS[part[0]], shown)
-        return Reading(kind=reading, format=shown)
+        form = ISO if form == "default" else form
+        form = re.sub("%[YmdybB]", lambda part: _FORMATS[part[0]], form)
+        return Reading(kind=reading, format=form)
     return Reading(kind=reading)
 
 
 def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
     """Return the place of the letter that every cell outside counts as."""
-    found = axis.place(field["outside"])
-    if found is None:
+    outside = axis.place(field["outside"])
+    if outside is None:
         raise ValueError(
             refusal(f"{place}.outside", "be a value of the column", field["outside"])
             + " Every cell outside counts as it."
         )
     if axis.listed < 2:
         raise wrong(place, "have at least two letters besides 'outside'", axis.listed)
-    return found
+    return outside
 
 
 def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
@@ -328,10 +336,12 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
         return Letters(letters, is_open=True)
     if not ways and reading in {INTEGER, *DAYS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
-        if reading in {DATE, MONTH}:
-            spread = lambda: PeriodRange(periods(low, high, reading), is_open=True)  # noqa: E731
-            return _declared(f"{place}.constraints", spread)
-        return _declared(f"{place}.constraints", lambda: _open_range(low, high))
+        with _at(f"{place}.constraints"):
+            if reading in {DATE, MONTH}:
+                return PeriodRange(periods(low, high, reading), is_open=True)
+            if {type(low), type(high)} != {int}:
+                raise ValueError("minimum and maximum must be integers.")
+            return replace(IntegerRange.of(low, high + 1), is_open=True)
     if len(ways) != 1:
         raise ValueError(
             f"{place} must declare its letters in one way, got {' and '.join(ways) or 'none'}."
@@ -341,13 +351,15 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     if way == "bins":
         if kind not in {"integer", "number", "year"}:
             raise wrong(f"{place}.bins", "have type integer or number", kind)
-        edges, where = field["bins"], f"{place}.bins"
-        axis = _declared(where, lambda: Bins(Bins.of(edges).edges, is_open=True))
+        where = f"{place}.bins"
+        with _at(where):
+            axis: Axis = replace(Bins.of(field["bins"]), is_open=True)
     else:
         values = field["categories"] if way == "categories" else constraints["enum"]
         where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
-        listed = [_value(value, kind, where) for value in _values(values, where)]
-        axis = _declared(where, lambda: Letters(Letters.of(listed).letters, is_open=True))
+        listed = [_letter(value, kind, where) for value in _values(values, where)]
+        with _at(where):
+            axis = replace(Letters.of(listed), is_open=True)
     _check_bounds(axis, constraints, reading, place, where)
     return axis
 
@@ -359,7 +371,8 @@ def _check_bounds(
     least, most = constraints.get("minimum"), constraints.get("maximum")
     for bound in (least, most):
         if bound is not None and reading in {DATE, MONTH}:
-            _declared(f"{place}.constraints", partial(periods, bound, bound, reading))
+            with _at(f"{place}.constraints"):
+                periods(bound, bound, reading)
         elif isinstance(bound, str):
             raise ValueError(f"{place}.constraints: minimum and maximum must be numbers.")
     for at in range(axis.listed):
@@ -372,12 +385,6 @@ def _check_bounds(
             raise wrong(where, "lie within constraints.minimum and maximum", axis.letter(at))
 
 
-def _open_range(low: Any, high: Any) -> IntegerRange:
-    if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
-        raise ValueError("minimum and maximum must be integers.")
-    return replace(IntegerRange.of(low, high + 1), is_open=True)
-
-
 def _values(listed: Sequence[Any], place: str) -> list[Any]:
     """Return the values of a list, each of which may carry a label."""
     for at, value in enumerate(listed):
@@ -386,24 +393,15 @@ def _values(listed: Sequence[Any], place: str) -> list[Any]:
     return [value.get("value") if isinstance(value, Mapping) else value for value in listed]
 
 
-def _value(letter: Any, kind: str, place: str) -> Letter:
-    """Return the letter of a category."""
-    wanted: Any = FIELD_TYPES[kind].python
-    if wanted is None:
+def _letter(value: Any, kind: str, place: str) -> Letter:
+    """Return a listed value, which must have the column's type."""
+    python = FIELD_TYPES[kind].python
+    if python is None:
         raise wrong(place, "not have type number: give bins", kind)
-    if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
-        raise wrong(place, f"have values of type {kind}", letter)
-    found: Letter = letter
-    return found
-
-
-def _declared(place: str, make: Any) -> Axis:
-    """Return what ``make`` returns; its refusals name the place."""
-    try:
-        axis: Axis = make()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}: {error}") from None
-    return axis
+    letter: Letter = value
+    if type(letter) is not python:
+        raise wrong(place, f"have values of type {kind}", value)
+    return letter
 
 
 def missing_of(schema: Mapping[str, Any], place: str) -> frozenset[str]:
@@ -450,7 +448,7 @@ class CodeBook:
         (3, 121)
 
         Raises:
-            TypeError: it is neither.
+            TypeError: it is none of these.
             ValueError: the file cannot be read, or a part of the descriptor is wrong; the
                 message names the place.
         """
@@ -467,12 +465,16 @@ class CodeBook:
                 " See what is left to do: dproo codebook preview FILE."
             )
         _check_keys(book, _BOOK_KEYS, "")
-        schema = _part(book, "schema", Mapping, "an object")
+        if "schema" not in book:
+            raise wrong("schema", "be an object", None)
+        schema = book["schema"]
         _check_keys(schema, _SCHEMA_KEYS, "schema.")
+        if "fields" not in schema:
+            raise wrong("schema.fields", "be a list", None)
         missing = missing_of(schema, "schema")
-        listed = _part(schema, "fields", Sequence, "a list", "schema.")
         fields = tuple(
-            field_of(field, f"schema.fields[{i}]", missing) for i, field in enumerate(listed)
+            field_of(field, f"schema.fields[{i}]", missing)
+            for i, field in enumerate(schema["fields"])
         )
         if not fields:
             raise ValueError("schema.fields must list at least one column, got none.")
@@ -503,15 +505,15 @@ class CodeBook:
             ValueError: the code book does not describe it, or counts other cells as a letter.
         """
         name = exact(name)
-        found = next((field for field in self.fields if field.name == name), None)
-        if found is None:
+        field = next((field for field in self.fields if field.name == name), None)
+        if field is None:
             raise ValueError(refusal("column", "be described by the code book", name))
-        if found.outside is not None:
+        if field.outside is not None:
             raise ValueError(
                 f"column {name!r} must not have 'outside' in the code book for one value of it."
                 " Release a row of the column instead."
             )
-        return Alphabet(axes=(replace(found.axis, is_open=False),))
+        return Alphabet(axes=(replace(field.axis, is_open=False),))
 
     def table(self, columns: Iterable[int]) -> Alphabet:
         """Return the combinations of the letters of some columns, given by their places."""
@@ -558,8 +560,7 @@ def _of_axis(name: str, axis: Axis) -> Field:
     return Field(name=name, axis=replace(axis, is_open=True), kind=kind)
 
 
-_DIGITS = 4000
-"""Far more than an integer of a code book may have."""
+_DIGITS = 4000  # far more than an integer of a code book may have
 
 
 def read_descriptor(book: Any) -> Mapping[str, Any]:
@@ -568,9 +569,9 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
         book = _read(path_of("codebook", book))
     if not isinstance(book, Mapping):
         raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
-    found: dict[str, Any] = exact(book, name="codebook")
-    require_unicode("", found)
-    return found
+    descriptor: dict[str, Any] = exact(book, name="codebook")
+    require_unicode("", descriptor)
+    return descriptor
 
 
 def _read(path: Path) -> Any:
@@ -584,7 +585,7 @@ def _read(path: Path) -> Any:
             )
         return book
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+        return json.loads(text, object_pairs_hook=_unrepeated, parse_int=_integer)
     except json.JSONDecodeError as error:
         at = f" Line {error.lineno}, column {error.colno}: {error.msg}."
         raise ValueError(refusal("codebook", "be a readable JSON file", str(path)) + at) from None
@@ -593,20 +594,13 @@ def _read(path: Path) -> Any:
 
 
 def _integer(text: str) -> int:
-    if len(text.lstrip("-")) > _DIGITS:  # Python would refuse some with a sentence of its own
+    if len(text.lstrip("-")) > _DIGITS:  # Python's own refusal would not name the code book
         raise ValueError(refusal("codebook", f"have integers of at most {_DIGITS} digits", text))
     return int(text)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("codebook must not give a key twice in one object.")
-    return found
-
-
-def _part(whole: Mapping[str, Any], key: str, kind: Any, name: str, place: str = "") -> Any:
-    value = whole.get(key)
-    if not isinstance(value, kind) or isinstance(value, str):
-        raise wrong(f"{place}{key}", f"be {name}", value)
-    return value
+    return values

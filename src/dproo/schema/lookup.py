@@ -22,14 +22,14 @@ LEADING_ZEROS = "Excel turns 001 into 1: compare the values with the data's docu
 def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[dict[str, Any]]:
     """Return the fields of a lookup table.
 
-    Its columns are value and label; or column, value and label, by the name of the first. Values
-    and labels alone are those of ``column``, by default the first name of the header.
+    Its columns are value and label, or column, value and label if the first is called so. Without
+    a column of names, all values belong to ``column``, by default the first name of the header.
 
     >>> fields_of_lookup([["sex", "label"], ["1", "female"], ["2", "male"]], None)[0]["type"]
     'integer'
 
     Raises:
-        ValueError: it has more columns, as data have, which nothing may be taken from.
+        ValueError: it has more columns, so it may be data, from which nothing may be taken.
     """
     header, *entries = rows
     if len(header) > _WIDEST:
@@ -49,9 +49,9 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
 
 
 def table_rows(text: str) -> list[list[str]] | None:
-    """Return the rows of a small CSV file, blank ones and blanks around cells left out.
+    """Return the rows of a small CSV file without blank ones, or None if it is not CSV.
 
-    Its separator is the one that its first line has most of. None if it is not CSV.
+    The separator is the most frequent one in the first line. Blanks around cells are stripped.
     """
     delimiter = max(",;\t|", key=text.partition("\n")[0].count)
     try:
@@ -62,10 +62,9 @@ def table_rows(text: str) -> list[list[str]] | None:
 
 
 def described(text: str) -> dict[str, Any] | None:
-    """Return the descriptor of a code book that is a table of column, value and label.
+    """Return the descriptor of a table of column, value and label, or None for another table.
 
-    In place of its values, a column may have one line such as ``0..120`` or ``bins:0,18,65``.
-    None if it is not such a table.
+    Instead of listing values, a column may have one line such as ``0..120`` or ``bins:0,18,65``.
 
     >>> described("column,value\\nsex,f\\nsex,m\\nage,0..120")["schema"]["fields"][1]["type"]
     'integer'

@@ -16,7 +16,7 @@ no privacy. All but ``exact`` strip blanks around a cell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -90,7 +90,7 @@ def periods(first: object, last: object, kind: str) -> Periods:
 
 
 def _number(text: object, kind: str) -> int:
-    """Return the number of a day since the year 1, or of a month since the year 0."""
+    """Return the number of a day, counted from the year 1, or of a month, from the year 0."""
     try:
         if isinstance(text, str) and re.fullmatch(KINDS[kind].shape, text):
             day = date.fromisoformat(text if kind == DATE else f"{text}-01")
@@ -104,7 +104,7 @@ EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR, SHAPE = (
     *("exact", "text", "lower", "integer", "number", "date", "month", "year", "shape"),
 )
 BLANKS: Final = " \u00a0\u2007\u202f"
-"""What is left out around a cell: the space, and those that forbid a line break."""
+"""The blanks that are stripped from a cell: the space, and the spaces that do not break a line."""
 DIGITS = "[0-9]+"
 DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MONTH_TEXT = "^[0-9]{4}-[0-9]{2}"
@@ -118,8 +118,8 @@ class ReadingKind:
     Attributes:
         letters: how the letters must be written, in words.
         is_of_text: whether cells stay text, so that ``as`` of a code book may name it.
-        used: of a reading of days, how many characters of ``YYYY-MM-DD`` it uses.
-        shape: of a reading of days, the regular expression of what a day is read as.
+        used: for days, how many characters of ``YYYY-MM-DD`` it uses.
+        shape: for days, the regular expression of what a day is read as.
     """
 
     letters: str = ""
@@ -137,8 +137,7 @@ KINDS: Final = {
     DATE: ReadingKind(letters="YYYY-MM-DD", used=10, shape=DAY_TEXT),
     MONTH: ReadingKind(letters="YYYY-MM", used=7, shape=MONTH_TEXT),
     YEAR: ReadingKind(letters="YYYY", used=4, shape=YEAR_TEXT),
-    # Every number as 9: what may be asked of a column of text.
-    SHAPE: ReadingKind(letters="shapes"),
+    SHAPE: ReadingKind(letters="shapes"),  # every number becomes 9; used to draft code books
 }
 READINGS: Final = tuple(name for name in KINDS if name != SHAPE)
 TEXTS: Final = tuple(name for name, kind in KINDS.items() if kind.is_of_text)
@@ -156,7 +155,7 @@ FORMATS: Final = (
     *("YYYYMMDD", "DD MMM YYYY", "MMM DD, YYYY", "DD-MMM-YYYY", "MM/YYYY", "MMM YYYY"),
     *("DD.MM.YY@1930", "MM/DD/YY@1930", "DD/MM/YY@1930", "DD-MMM-YY@1930"),
 )
-"""Forms of dates that people use; any other order and any other signs between are read too."""
+"""Forms of dates that people use; any other order and any other separators are read too."""
 
 FORMS: Final = (
     "DD.MM.YYYY, M/D/YYYY, YYYYMMDD, DD MMM YYYY (names of months in English), MM/YYYY, or"
@@ -166,7 +165,7 @@ MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", 
 _ENDS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
 
 UNTYPED: Final = {"nbsp": "\u00a0", "narrow-nbsp": "\u202f"}
-"""What blanks that no key types are called on the command line."""
+"""Names on the command line of blanks that no key types."""
 
 _POINTS = ".,"
 _GROUPS = " .,'_\u00a0\u202f\u2019"
@@ -182,7 +181,6 @@ _NAMES = "|".join(
     _any_case(month) + (f"(?:{_any_case(end)})?" if end else "")
     for month, end in zip(MONTHS, _ENDS, strict=True)
 )
-_SPACE = 100  # characters of a cell beyond the longest letter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +242,7 @@ class Reading:
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """The parts of the format, as ``DD``, ``MM`` and ``YYYY``; none if it is not a format."""
+        """The parts of the format, such as ``DD`` and ``YYYY``, or () if it is not a format."""
         form, _, pivot = self.format.partition("@")
         parts = tuple(_PART.findall(form)) if _FORMAT.fullmatch(self.format) else ()
         units = "".join(sorted({part[0] for part in parts}))
@@ -255,10 +253,10 @@ class Reading:
 
     @cached_property
     def shape(self) -> str:
-        """The regular expression of the beginning of text of the format.
+        """The regular expression of a text that begins with a date of this format.
 
-        Its first group is the whole, the others are the parts. Days and months may have one digit
-        where signs stand around them.
+        Its first group is the date, the others are its parts. Days and months may have one digit
+        if they are separated.
         """
         form = self.format.partition("@")[0]
         is_apart = not re.search("YM|MY|MD|DM|YD|DY", form)
@@ -300,15 +298,6 @@ class Reading:
             end = f"([{self.decimal}]0*)?"
         return f"^[+-]?({grouped}[0-9]{{1,18}}){end}$"
 
-    @property
-    def number_foreign(self) -> str:
-        """A regular expression for a character that no number contains."""
-        return f"[^0-9eE{self.decimal}{self.thousands}+-]"
-
-    def room(self, longest: int) -> int:
-        """Return how many characters a cell may have, given the length of the longest letter."""
-        return longest + _SPACE
-
     def text(self, cell: object) -> str | None:
         """Return the text that a cell is compared by, or None if it has none."""
         cell = plain(cell)
@@ -336,34 +325,32 @@ class Reading:
         if self.kind != NUMBER or not isinstance(cell, str):
             return number_of(cell)
         text = cell.strip(BLANKS)
-        is_number = not re.search(self.number_foreign, text) and re.match(self.number_shape, text)
-        return float(self._bare(text)) if is_number else None
+        return float(self._bare(text)) if re.fullmatch(self.number_shape, text) else None
 
     def _bare(self, number: str) -> str:
         number = number.replace(self.thousands, "") if self.thousands else number
         return number.replace(self.decimal, ".")
 
     def _integer(self, text: str) -> str:
-        is_integer = not re.search(self.number_foreign, text) and re.match(self.number_shape, text)
+        is_integer = re.fullmatch(self.number_shape, text)
         return str(int(self._bare(text).partition(".")[0])) if is_integer else ""
 
     def _period(self, text: str) -> str:
         """Return the day, month or year that a text begins with."""
-        kept = DAYS[self.kind]
-        found = re.match(self.shape, text) if self.format != ISO else None
-        if found and _ends(text, len(found[1])):
-            return self._iso(
-                dict(zip((part[0] for part in self.parts), found.groups()[1:], strict=True))
-            )[:kept]
+        used = DAYS[self.kind]
+        match = re.match(self.shape, text) if self.format != ISO else None
+        if match and _ends(text, len(match[1])):
+            return self._iso(match.groups()[1:])[:used]
         if _ends(text, DAYS[DATE]) and re.match(DAY_TEXT, text):
-            return text[:kept]
+            return text[:used]
         for shape, length in ((MONTH_TEXT, DAYS[MONTH]), (YEAR_TEXT, DAYS[YEAR])):
-            if kept <= length == len(text) and re.match(shape, text):
-                return text[:kept]
+            if used <= length == len(text) and re.match(shape, text):
+                return text[:used]
         return ""
 
-    def _iso(self, parts: Mapping[str, str]) -> str:
-        """Return the day, month or year of the parts of a text, which D, M and Y name."""
+    def _iso(self, texts: Sequence[str]) -> str:
+        """Return the day, month or year whose parts, in the order of the format, are these."""
+        parts = {part[0]: text for part, text in zip(self.parts, texts, strict=True)}
         year, month = parts["Y"], parts.get("M", "")
         if "YY" in self.parts:
             least, first, second = self.pivot
@@ -375,7 +362,7 @@ class Reading:
 
 
 def ways() -> Iterator[Reading]:
-    """Yield the ways of reading a cell that people need, the plainest first."""
+    """Yield the usual ways to read a cell, the plainest first."""
     for kind in (EXACT, *TEXTS, NUMBER, INTEGER, *DAYS):
         yield Reading(kind=kind)
     for kind in (NUMBER, INTEGER):
@@ -384,12 +371,12 @@ def ways() -> Iterator[Reading]:
                 yield Reading(kind=kind, decimal=decimal, thousands=thousands)
     for kind in DAYS:
         for form in FORMATS:
-            with suppress(ValueError):  # a day has no form without one
+            with suppress(ValueError):  # a form without a day is not a date
                 yield Reading(kind=kind, format=form)
 
 
 def _ends(text: str, width: int) -> bool:
-    """Return whether the text after a day of this width is empty or a time."""
+    """Return whether a text ends after this many characters, or goes on with a time."""
     return len(text) >= width and text[width : width + 1] in {"", "T", " "}
 
 
@@ -399,10 +386,10 @@ def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
     >>> upper_forms(["ab"])
     ('AB', 'ab')
     """
-    wanted = set().union(*texts)
+    used = set().union(*texts)
     pairs = [(chr(code), lowered(chr(code))) for code in _cased()]
-    found = [(upper, lower) for upper, lower in pairs if lower in wanted]
-    return "".join(upper for upper, _ in found), "".join(lower for _, lower in found)
+    pairs = [(upper, lower) for upper, lower in pairs if lower in used]
+    return "".join(upper for upper, _ in pairs), "".join(lower for _, lower in pairs)
 
 
 def loose_integer(text: str) -> str:

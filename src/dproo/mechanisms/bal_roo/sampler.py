@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.numbers import BITS, ceil_div, exp_lower, exp_upper, log_lower, log_upper
+from dproo.core.numbers import BITS, exp_lower, exp_upper, log_lower, log_upper
 from dproo.mechanisms.bal_roo.bounds import BalancedBounds, least_plateau
 from dproo.mechanisms.bal_roo.table import (
     BalancedTable,
@@ -204,7 +205,7 @@ class BalancedRevealOrObscure(Mechanism):
         """Return the table of ``growth = e^rate``, rounded down; None if levels can hardly move."""
         growth = exp_lower(rate)
         real_knee = 1 / (growth - 1)
-        knee = ceil_div(real_knee.numerator, real_knee.denominator)
+        knee = ceil(real_knee)
         powers = [1 << (BITS + 2 * knee.bit_length())]
         unit = (powers[0] * self.k << BITS) * (int(growth) + 1)
         extend(powers, growth, knee)
