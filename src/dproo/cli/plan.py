@@ -29,6 +29,7 @@ from dproo.core.checks import one_of
 from dproo.core.numbers import (
     decimal_text,
     float_upper,
+    log_float_upper,
     parse_delta,
     parse_epsilon,
     percent,
@@ -196,8 +197,12 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         n = law.n if law.neighbours == REPLACE else None
         chosen_for = {"epsilon": law.epsilon, "k": law.k, "n": n, "neighbours": law.neighbours}
         echo(f"auto         {choose(**chosen_for).reason}")
-    echo(f"worst loss   {certificate.epsilon:.12g}")
-    echo(f"worst ratio  {number(certificate.ratio):.12g}")
+    found = law.ratio(witness)
+    bound = "" if found == certificate.ratio else ", a proven bound"
+    echo(f"worst loss   {certificate.epsilon:.12g}{bound}")
+    echo(f"worst ratio  {number(certificate.ratio):.12g}{bound}")
+    if bound:
+        echo(f"found        {log_float_upper(found):.12g}, the loss between these two:")
     echo(f"dataset      {_repeated(witness.before.runs)}")
     echo(f"neighbour    {_repeated(witness.after.runs)}")
     letters = Counter(letter + 1 for letter in witness.letters)  # people count from one
