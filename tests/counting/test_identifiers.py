@@ -55,7 +55,7 @@ def counts_of(data: Any, salt: str, kept: int, **options: Any) -> Counter[str]:
         alphabets=(Alphabet.of(CODES),),
         columns=("cell",),
         person="who",
-        kept=kept,
+        records_per_person=kept,
         salt=salt,
         **options,
     )

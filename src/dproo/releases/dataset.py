@@ -445,7 +445,7 @@ class Dataset:
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
-        source, charge = self.source.kept(), self._due()
+        source, charge = self.source.opened(), self._due()
         if self.namesake is not None:
             require_named(source, str(charge.dataset))
         if purpose is not None:
