@@ -149,7 +149,7 @@ def test_headers_of_spss_and_stata(tmp_path):
     [
         ("a.xml", "<a/>", "the end of the file's name must be one of"),
         ("a.csv", "code,label\n", "have a header and a row below it"),
-        ("a.csv", "a,b,c,d\n1,2,3,4\n", "Of data, draft a code book: dproo.draft_codebook"),
+        ("a.csv", "a,b,c,d\n1,2,3,4\n", "To draft a code book of data: dproo.draft_codebook"),
         ("a.pdf", "x", "the end of the file's name must be one of"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_check_says_how_cells_are_read(capsys, tmp_path):
     assert found.assumed == ("whole ones; any other, such as 7.5, is 'other'",)
     book = {"dialect": {"header": False}, "schema": {"fields": [field("a"), field("b")]}}
     found = dproo.open(tmp_path / "a.csv").check(book)
-    assert "in this order, which must name them all: a, b." in found.notes[0]
+    assert "the code book must name all its columns, in their order: a, b." in found.notes[0]
 
 
 def field(name: str, **more: Any) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
     records: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
-            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+            raise ValueError(f"counts must have {alphabet.k} letters, like the alphabet.")
         records = data.n
     elif isinstance(data, dict):  # reading another mapping may run code of its own
         if not all(map(_is_count, dict.values(data))):

@@ -63,7 +63,7 @@ def require_columns(names: Iterable[str], *, among: Sequence[str], is_file: bool
         if times == 0:
             hint = LIST_THEM if is_file else ""
             if is_file and len(among) == 1:
-                hint += " If lines stand before the header, leave them out: skip_rows=1."
+                hint += " If there are lines before the header, skip them: skip_rows=1."
             raise MissingColumnError(name, among=among, hint=hint)
 
 

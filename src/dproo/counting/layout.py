@@ -112,7 +112,8 @@ class Layout:
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:
             raise ValueError(
-                "skip_rows and comment must be used with a header: they say what stands before it."
+                "skip_rows and comment must be used with a header: they describe the lines"
+                " before it."
             )
         if self.encoding is not None:
             vars(self)["encoding"] = _encoding(self.encoding)

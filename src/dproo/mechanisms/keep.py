@@ -124,7 +124,7 @@ class KeepRule:
         return tuple(accumulate(self.weights))
 
     def keep(self, count: int) -> Fraction:
-        """Return the probability that a value of so many records is kept, ``pi(count)``."""
+        """Return the probability that a value of ``count`` records is kept, ``pi(count)``."""
         place = min(count - self.minimum, len(self.weights) - 1)
         return Fraction(self._summed[place], self._summed[-1]) if place >= 0 else Fraction(0)
 

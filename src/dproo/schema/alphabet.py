@@ -169,7 +169,7 @@ class Alphabet:
             if separator and separator in text.partition("\n")[0]:  # the column was forgotten
                 raise ValueError(
                     refusal("alphabet", "name a column of a CSV file", str(path))
-                    + f" Write its name behind a colon: {path}:COLUMN."
+                    + f" Write its name after a colon: {path}:COLUMN."
                 )
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:

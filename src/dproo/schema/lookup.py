@@ -35,7 +35,7 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
     if len(header) > _WIDEST:
         raise ValueError(
             "file must be a lookup table of values and labels, got one with more columns."
-            " Of data, draft a code book: dproo.draft_codebook(DATA)."
+            " To draft a code book of data: dproo.draft_codebook(DATA)."
         )
     if header[0].lower() in _COLUMN and len(header) > 1:
         if column is not None:

@@ -226,7 +226,7 @@ class Reading:
             other = _POINTS.replace(self.decimal, "")
             raise ValueError(
                 refusal("thousands", "differ from the decimal sign", self.thousands)
-                + f" If {self.thousands!r} groups digits, the decimal sign is {other!r}: say so."
+                + f" If {self.thousands!r} groups digits, the decimal sign is {other!r}: give both."
             )
         if (self.decimal, self.thousands) != (".", "") and self.kind not in {INTEGER, NUMBER}:
             raise ValueError("decimal and thousands signs must be used with integers or numbers.")

@@ -1,7 +1,7 @@
 r"""A model: the released counts of a private table, the law fitted to them, and rows drawn from it.
 
 A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
-one JSON file whose hash stands in it and on the receipt of its release: a file that was changed is
+one JSON file with its hash, which is also on the receipt of its release: a file that was changed is
 refused, and one that was changed together with its hash differs from the receipt.
 """
 
@@ -321,7 +321,7 @@ class Model:
         stored = receipt.get("model")
         if not isinstance(stored, Mapping) or not isinstance(stored.get("values"), Mapping):
             raise ValueError(  # noqa: TRY004 - the receipt of another release
-                "receipt must be that of a private table, and hold its model."
+                "receipt must be of a private table, and contain its model."
             )
         model = cls._checked({**stored["values"], "sha256": stored.get("sha256")}, "of the receipt")
         short = {**receipt, "model": {"sha256": model.sha256}}

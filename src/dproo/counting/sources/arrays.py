@@ -30,7 +30,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
 def _planned_array(data: Any, query: CountQuery) -> Scan:
     if query.person is not None:
         raise ValueError(
-            "person must be the name of a column, and those of an array have no names. Make a"
+            "person must be the name of a column, but columns of an array have no names. Make a"
             " frame of it: pandas.DataFrame(data, columns=[...])."
         )
     columns = _array_columns(data, query.columns if query.alphabets[0].columns else ())

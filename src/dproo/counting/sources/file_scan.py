@@ -106,8 +106,8 @@ def _notes(files: Files, query: CountQuery) -> Iterator[str]:
         yield f"Cells are separated by {delimiters.pop()!r}, as the names in the header line are."
     if files.format == CSV and not query.layout.has_header and query.layout.names:
         yield (
-            "The file has no header: its columns are those of the code book, in this order, which"
-            f" must name them all: {', '.join(query.layout.names)}."
+            "The file has no header: the code book must name all its columns, in their order:"
+            f" {', '.join(query.layout.names)}."
         )
 
 

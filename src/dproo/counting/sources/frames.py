@@ -64,8 +64,8 @@ _FOREIGN = (
     " the release fails. Let it return nulls for cells that it cannot read."
 )
 _LACKING = (
-    "data must have a backend of Ibis that accepts every column of its tables in memory, also"
-    " those that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
+    "data must have a backend of Ibis that accepts every column of its tables in memory, even"
+    " columns that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
 )
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 

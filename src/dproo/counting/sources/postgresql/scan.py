@@ -244,7 +244,7 @@ def _refuse_foreign(cursor: Any, records: str) -> None:
     cursor.execute(f"EXPLAIN SELECT * FROM {records} AS records")  # noqa: S608
     if any(_FOREIGN.match(line) for (line,) in cursor.fetchall()):
         raise ValueError(
-            "table must not be a foreign table, or have one behind it: its server compares text by"
+            "table must not be a foreign table, or read from one: its server compares text by"
             " rules of its own. Copy it first: CREATE TABLE ... AS SELECT."
         )
 

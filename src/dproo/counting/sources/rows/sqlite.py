@@ -1,4 +1,4 @@
-"""SQLite files, read by the standard library: read-only, row by row, whatever a cell holds.
+"""SQLite files, read by the standard library: read-only, row by row, any cell.
 
 In SQLite any column may hold cells of any type; each cell is read by its own type.
 """

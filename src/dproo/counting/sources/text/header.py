@@ -34,7 +34,7 @@ BAD_NAMES = (
 )
 SKIPPED = (
     "skip_rows and comment must lead to the header line, in the first 64 KiB of the file; the line"
-    " that they lead to is empty, or behind the end. Skip another number of lines: skip_rows=2."
+    " that they lead to is empty, or after the end. Skip another number of lines: skip_rows=2."
 )
 MANY_SEPARATORS = (
     "delimiter must be given: the header line has more than one of , ; | and tab. Add"
