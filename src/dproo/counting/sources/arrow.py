@@ -222,22 +222,17 @@ def count_batches(
     A batch is the columns to count, then the person's.
     """
     duckdb = load("duckdb", room=ROOM)
-    is_grouped = _is_grouped(kinds, query, is_once=is_once)
+    numbers = (
+        isinstance(axis, Bins) and kind == sql.FLOAT
+        for axis, kind in zip(query.axes, kinds, strict=False)
+    )
+    is_grouped = not (is_once or any(numbers))  # such numbers are likely to be all different
     try:
         return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=is_grouped)
     except duckdb.OutOfMemoryException:
         if not is_grouped or query.person is not None:
             raise
         return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=False)
-
-
-def _is_grouped(kinds: Sequence[str], query: CountQuery, *, is_once: bool) -> bool:
-    """Return whether equal cells are grouped first: not if a column's numbers hardly repeat."""
-    is_measured = any(
-        isinstance(axis, Bins) and kind == sql.FLOAT
-        for axis, kind in zip(query.axes, kinds, strict=False)
-    )
-    return not is_once and not is_measured
 
 
 def rehearse(*, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine) -> None:

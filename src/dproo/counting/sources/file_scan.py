@@ -225,8 +225,12 @@ def _count(
 ) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
-    is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
-    is_piped = is_piped or files.is_once
+    is_piped = (
+        files.format in {CSV, ARRAY}
+        or files.is_once
+        # DuckDB finds no line in a single byte.
+        or not all(file.is_plain and len(file.opened.start()) != 1 for file in files.texts)
+    )
     while True:
         try:
             return _counted(files, query, is_grouped=is_grouped, is_piped=is_piped)
@@ -255,11 +259,6 @@ def rehearse_files(files: Files, query: CountQuery) -> None:
         batch = query.batches[0]
         files, query, is_grouped = files.reduced(batch.columns), batch.query, False
     _counted(files, query, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
-
-
-def _is_read_as_it_is(file: TextFile) -> bool:
-    """Return whether DuckDB can read a file directly; it sees no line in a single byte."""
-    return file.is_plain and len(file.opened.start()) != 1
 
 
 def _counted(

@@ -328,10 +328,8 @@ def columns_of(sheet: Sheet) -> tuple[Column, ...]:
     """Return the columns that the first row names; each cell has its own type."""
     header = required(lambda: _header(sheet), _unreadable(sheet.path))
     if not any(header):
-        skipped = f" behind the {sheet.skip} that skip_rows={sheet.skip} leaves out" * bool(
-            sheet.skip
-        )
-        raise ValueError(f"data must be a sheet with a header row{skipped}.")
+        rows = f" after the {sheet.skip} that skip_rows={sheet.skip} skips" if sheet.skip else ""
+        raise ValueError(f"data must be a sheet with a header row{rows}.")
     return tuple(Column(name=name, kind=sql.ANY, type_name="cell") for name in header)
 
 

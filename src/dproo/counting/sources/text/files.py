@@ -16,7 +16,7 @@ from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt, load
 from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
-from dproo.counting.sources.text.header import Header, behind
+from dproo.counting.sources.text.header import Header, after
 from dproo.errors import DamagedFileError
 
 _UTF_8_TOO = {UTF_8, "utf-8-sig", "ascii"}
@@ -103,7 +103,7 @@ class TextFile:
         """Yield what follows the header, unpacked and in UTF-8, perhaps with invalid bytes."""
         blocks = self.raw_blocks()
         if self.header is not None:
-            blocks = behind(blocks, self.header.length)
+            blocks = after(blocks, self.header.length)
         elif self.encoding == "utf-8-sig":
             blocks = unmarked(blocks)
         return blocks if self.encoding in _UTF_8_TOO else _transcoded(blocks, self.encoding)

@@ -228,7 +228,7 @@ def _first_break(start: bytes, begin: int, unit: int) -> tuple[int, bytes]:
     return (begin + 2 * match.start(), match[0]) if match else (len(start), b"")
 
 
-def behind(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
+def after(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
     """Yield the bytes after the first ``length`` ones."""
     left = length
     for block in blocks:
