@@ -213,9 +213,6 @@ class _Errand(Generic[Result]):
         return cast("Result", result)
 
 
-# Libraries
-
-
 def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     """Return a library, loading it if necessary.
 

@@ -218,7 +218,6 @@ def _fit_letters(column: Column, axis: Letters) -> str:
 
 
 def _is_possible(text: str, column: Column, axis: Letters) -> bool:
-    """Return whether a cell of the column could be this letter."""
     if column.kind in _NUMBERS:
         return bool(re.fullmatch(INTEGER_TEXT.replace("{0,17}", "*"), text))
     if column.kind == sql.BOOLEAN:

@@ -374,8 +374,6 @@ class Model:
         others = {other for family in families for other in family} - {place}
         return ", ".join(self.names[other] for other in sorted(others)) or "alone"
 
-    # Rows and counts
-
     def rows(
         self,
         size: int,
@@ -452,8 +450,6 @@ class Model:
                 axes = [column for column in measured.family if column in places]
                 best = np.transpose(summed, [axes.index(place) for place in places]), half
         return best
-
-    # The file
 
     @cached_property
     def _content(self) -> dict[str, Any]:

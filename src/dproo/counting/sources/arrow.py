@@ -90,9 +90,6 @@ def day(number: int | None, per_day: int) -> object:
     return date.fromordinal(_EPOCH + number // per_day)
 
 
-# The form of a batch
-
-
 def plain_type(dtype: Any) -> Any:
     """Return the type to which :func:`plain` converts a type that holds letters."""
     dtype = _value_type(dtype)
@@ -211,9 +208,6 @@ def _values(part: Any) -> Iterator[Any]:
     return (day(number, 1) for number in part.view(pa.int32()).to_pylist())
 
 
-# Counting
-
-
 def count_batches(
     batches: Batches, *, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine
 ) -> Sequence[Tally | Counts]:
@@ -262,7 +256,6 @@ def _counted(
     query: CountQuery,
     is_grouped: bool,
 ) -> tuple[Tally | Counts, ...]:
-    """Count all batches by one query."""
     first = next(batches, None)
     if first is None:
         return tables_of([], query)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
 SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
-"""The endings of files that are offered as data; SQLite is not one, as a ledger has it."""
+"""The endings of files that are offered as data, without SQLite: such a file is often a ledger."""
 
 FILES, LONGEST_LINE = "<files>", "<longest line>"
 

@@ -219,9 +219,6 @@ def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     return (row for columns in batches for row in zip(*map(arrow.values, columns), strict=True))
 
 
-# Libraries
-
-
 def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     """Return the function that opens an array, table, batch, dataset or reader of pyarrow."""
     if isinstance(data, pa.Array | pa.ChunkedArray):
@@ -266,7 +263,6 @@ def _columns(
 def _of_schema(
     schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
 ) -> Frame:
-    """Return the frame of an Arrow schema."""
     return Frame(
         columns=_columns(schema.names, schema.types, arrow.kind_of),
         batches=batches,
@@ -464,7 +460,6 @@ def _of_duckdb(relation: Any) -> Frame:
 
 
 def _of_polars(data: Any) -> Frame:
-    """Return the frame of a frame, lazy frame or series of Polars."""
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
     names, types = schema.names(), schema.dtypes()
@@ -537,7 +532,6 @@ def _polars_cells(series: Any) -> Iterator[Any]:
 
 
 def _of_pandas(data: Any) -> Frame:
-    """Return the frame of a frame or series of pandas."""
     frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
 

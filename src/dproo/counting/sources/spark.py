@@ -101,9 +101,6 @@ def columns_of(frame: Any) -> tuple[Column, ...]:
     )
 
 
-# Counting
-
-
 def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
@@ -160,9 +157,6 @@ def _rows(frame: Any, statement: str, query: CountQuery) -> list[Any]:
 
 def _is_unicode(text: str) -> bool:
     return text.encode(errors="replace").decode() == text
-
-
-# Sessions
 
 
 @contextmanager
@@ -252,8 +246,6 @@ def _local_path(session: Any, path: str) -> str:
     default = session.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS")  # noqa: SLF001
     return path if urlsplit(default).scheme == "file" else ""
 
-
-# What Spark writes
 
 _ERRORS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _ANSWERS = ("py4j.clientserver", "py4j.java_gateway")

@@ -170,7 +170,6 @@ def _connected(data: Any, stack: ExitStack) -> Any:
 
 
 def _streamed(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
-    """Return a table with all its columns."""
     *schema, name = parts
 
     def inspected() -> list[Column]:

@@ -68,9 +68,6 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
     return md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:RANK]
 
 
-# Rows of Python
-
-
 def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the cells of the records that are kept, each followed by the number one."""
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
@@ -248,9 +245,6 @@ def _key(axis: Axis, cell: object) -> str:
     except BaseException as error:  # noqa: BLE001 - a cell that raises is outside
         pass_over(error)
         return ""
-
-
-# SQL
 
 
 def named(relation: str, *, kinds: Sequence[str], query: CountQuery, dialect: sql.Dialect) -> str:

@@ -215,7 +215,6 @@ def _rows(
 
 
 def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
-    """Return the full name of a table or view."""
     cursor.execute(_RELATION, [oid])
     rows = cursor.fetchall()
     if rows and rows[0][-len(parts) :] == parts:  # the server cuts names that are too long
@@ -231,7 +230,6 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
 
 
 def _types(cursor: Any, oid: int) -> list[tuple[Column, str]]:
-    """Return each column and its base type."""
     cursor.execute(_COLUMNS, [oid])
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)

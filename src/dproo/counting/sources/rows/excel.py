@@ -457,14 +457,12 @@ def _number(letters: str) -> int:
 
 
 def _strings(sheet: Sheet) -> Iterator[str]:
-    """Yield the shared strings, in order."""
     part = sheet.related.get("sharedStrings")
     if part is not None:
         yield from map(string_of, _elements(sheet.archive, part, _STRING))
 
 
 def _styles(sheet: Sheet) -> Iterator[Format]:
-    """Yield the number format of each style."""
     part = sheet.related.get("styles")
     if part is None:
         return

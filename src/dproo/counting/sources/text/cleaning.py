@@ -126,7 +126,7 @@ class _UnmarkedRun:
         self._is_cut, self._is_unreadable, self._last = False, False, b""
 
     def is_short(self, block: bytes, sign: re.Pattern[bytes]) -> bool:
-        """Return whether no run in a block is too long; if so, the block needs no change."""
+        """Return whether no run in a block is too long; if so, count its last run as begun."""
         half = self._longest // 2
         first = sign.search(block)
         if first is None or self._length + first.start() > self._longest:

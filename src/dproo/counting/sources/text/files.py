@@ -166,7 +166,6 @@ def the_only_file(archive: str) -> zipfile.ZipInfo | None:
 
 
 def _unzipped(archive: str) -> Iterator[bytes]:
-    """Yield the content of the only file in a ZIP archive."""
     only = the_only_file(archive)
     with zipfile.ZipFile(archive) as opened, opened.open(only or "") as content:
         while block := content.read(_LONGEST):
