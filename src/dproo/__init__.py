@@ -3,7 +3,7 @@
 A public name is imported when it is first used, so that the command line starts at once.
 """
 
-TYPE_CHECKING = False  # as of typing, which takes longer to import than all the rest here
+TYPE_CHECKING = False  # like typing's, which takes longer to import than everything here
 if TYPE_CHECKING:
     from dproo.analysis.certificate import Certificate, certify
     from dproo.analysis.composition import Composition, compose

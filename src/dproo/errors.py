@@ -1,4 +1,4 @@
-"""Every refusal and failure other than wrong arguments, one class for each."""
+"""Every refusal and failure other than a wrong argument, one class for each."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class OutputError(RuntimeError):
 
 
 class DamagedFileError(ValueError):
-    """A compressed file cannot be unpacked to its end, whatever its records are."""
+    """A compressed file cannot be unpacked to its end; no record decides that."""
 
 
 class UnpreparedError(ValueError):
-    """Something other than data that a release needs is missing; nothing was read or charged."""
+    """A release needs something other than data that is missing; nothing was read or charged."""
 
 
 class LedgerError(Exception):

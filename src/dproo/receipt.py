@@ -1,4 +1,4 @@
-"""The receipt of a release: how it was made. All of it is public, or was released with it."""
+"""The receipt of a release: how it was made. Everything in it is public, or was released."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dproo.core.numbers import decimal_text
 SCHEMA_VERSION = 1
 
 STATED = ("purpose",)
-"""What whoever releases may state for all to read, as text."""
+"""The statements about a release that appear in its receipt."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Charged:
-    """Where a ledger keeps a release, and what it charged for it.
+    """The entry of a ledger that a release was charged to.
 
     Attributes:
         dataset: the name of the budget.
@@ -34,7 +34,7 @@ class Charged:
     head: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it; a delta of zero is left out."""
+        """Return it as an object of JSON; a delta of zero is left out."""
         return {name: value for name, value in asdict(self).items() if value != 0}
 
 
@@ -50,13 +50,13 @@ class Receipt:
         purpose: what it was for.
         column_names: the columns that were released.
         details: what only this kind of release has, such as its sampler, values or network.
-        accuracy: the worst case that is promised, as a sentence.
+        accuracy: the proven worst case, as a sentence.
         warnings: what users of the release should know.
         certificate: the worst loss, and what it covers.
-        ledger: where it was charged, if anywhere.
+        ledger: the entry it was charged to, or None.
         software: the version that made it.
-        n: the number of records, where it is public.
-        worst_alpha: the largest distance from the data's distribution, where it is public.
+        n: the number of records, or None if it is private.
+        worst_alpha: the largest distance from the data's distribution, or None if it is private.
 
     >>> receipt = Receipt.of(
     ...     dict(schema_version=1, epsilon="1/2", neighbours="replace", unit="record", protects="",
@@ -108,8 +108,8 @@ class Receipt:
             raise ValueError("receipt must be an object that a release wrote.") from None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as an object of JSON; what is not public is not in it."""
-        stated = {
+        """Return it as an object of JSON."""
+        required = {
             "schema_version": SCHEMA_VERSION,
             "epsilon": str(self.epsilon),
             "epsilon_decimal": self.epsilon_decimal,
@@ -126,7 +126,7 @@ class Receipt:
             "software": self.software,
         }
         optional = {"n": self.n, "worst_alpha": self.worst_alpha}
-        return stated | {name: value for name, value in optional.items() if value is not None}
+        return required | {name: value for name, value in optional.items() if value is not None}
 
     @property
     def epsilon_decimal(self) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
-"""A bug, or a full disk; a wrong argument; too little budget; failed after the
+"""The exit codes: a bug, or a full disk; a wrong argument; too little budget; a failure after the
 charge; epsilon does not hold."""
 
 
@@ -59,7 +59,7 @@ _PHRASES = {
 
 
 def as_options(sentence: str) -> str:
-    """Return a sentence that speaks of Python in the options of the command line.
+    """Return a sentence with its Python arguments replaced by options of the command line.
 
     >>> as_options("Add delimiter=';', or .read_as('date', format='DD.MM.YYYY').")
     "Add --delimiter ';', or --as date:DD.MM.YYYY."
@@ -97,6 +97,8 @@ def verdict(error: BaseException) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
+    from dproo.counting.boundary import interrupt_in  # noqa: PLC0415 - loaded only after an error
+
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
     if isinstance(error, BudgetRefused | RuleRefused):
@@ -108,16 +110,9 @@ def verdict(error: BaseException) -> tuple[int, str]:
         error = ValueError(f"{name} cannot be loaded; install it again. Nothing was read.")
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, as_options(str(error))
-    if _is_interrupted(error):
+    if interrupt_in(error) is KeyboardInterrupt:
         return USAGE, "stopped; nothing was charged."
     return BUG, _fault(error)
-
-
-def _is_interrupted(error: BaseException) -> bool:
-    """Return whether it is an interrupt, or became another error in whatever that struck."""
-    from dproo.counting.boundary import interrupt_in  # noqa: PLC0415 - loaded only after an error
-
-    return interrupt_in(error) is KeyboardInterrupt
 
 
 def _fault(error: BaseException) -> str:
@@ -135,15 +130,15 @@ STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 """The HTTP status of each exit code."""
 
 
-class Verdict(Exception):  # noqa: N818 - it may be any error
+class Verdict(Exception):  # noqa: N818 - the exit code tells which error it is
     """An exit code and its sentence, from another process."""
 
 
 def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
     """Return the status and the JSON of an action's answer to a request.
 
-    A refusal is the sentence that the command line would print. The JSON is ASCII, because a
-    file's name need not be Unicode, and is returned unchanged.
+    A refusal is the sentence that the command line would print. The JSON is ASCII, so that a
+    file's name that is not Unicode survives unchanged.
     """
     try:
         fields = object_of(sent) if isinstance(sent, bytes) else sent
@@ -165,16 +160,12 @@ def object_of(body: bytes) -> Fields:
         TypeError, ValueError: it is not one.
     """
     try:
-        fields = json.loads(body, parse_constant=_refuse_constant)
+        fields = json.loads(body, parse_constant=int)  # which refuses NaN and infinities
     except (ValueError, RecursionError):
         raise ValueError("the body must be JSON.") from None
     if not isinstance(fields, dict):
         raise TypeError("the body must be a JSON object.")
     return fields
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON.")
 
 
 def _stopped(error: BaseException | None) -> str | None:
@@ -243,18 +234,18 @@ def curve(
     if decade is not None:
         low = int(one_of("decade", decade, map(str, range(low, high))))
         high = low + 1
-    asked = () if sampler is None else (one_of("sampler", sampler, planned()),)
-    return _curve(low, high, asked, tuple(sorted(known.items())))
+    chosen = () if sampler is None else (one_of("sampler", sampler, planned()),)
+    return _curve(low, high, chosen, tuple(sorted(known.items())))
 
 
 @lru_cache(maxsize=64)
 def _curve(
-    low: int, high: int, asked: tuple[str, ...], known: tuple[tuple[str, Any], ...]
+    low: int, high: int, chosen: tuple[str, ...], known: tuple[tuple[str, Any], ...]
 ) -> dict[str, Any]:
     steps = range(low * _PER_DECADE, high * _PER_DECADE + 1)
     epsilons = [Fraction(f"{10 ** (step / _PER_DECADE):.3g}") for step in steps]
     given = dict(known)
-    samplers = asked or planned(is_closed_form=True)
+    samplers = chosen or planned(is_closed_form=True)
     answers = [
         plan_object(plan(epsilon=epsilon, samplers=samplers, **given), given)
         for epsilon in epsilons
@@ -276,9 +267,11 @@ def _curve(
 def advised_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan, how near it is to the limit, and the sampler that ``"auto"`` uses."""
     choice = answer.recommended
-    advised = choice and {"sampler": choice.sampler, "reason": choice.reason}
-    advice = {"sentence": limit_sentence(answer), "recommended": advised}
-    return plan_object(answer, given) | advice
+    recommended = choice and {"sampler": choice.sampler, "reason": choice.reason}
+    return plan_object(answer, given) | {
+        "sentence": limit_sentence(answer),
+        "recommended": recommended,
+    }
 
 
 def limit_sentence(answer: Plan) -> str:

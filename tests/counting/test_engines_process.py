@@ -306,7 +306,7 @@ def test_an_interrupt_that_wakes_nobody_is_heeded_all_the_same() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         stopped.wait(0.5)  # by then the main thread waits
         os.kill(os.getpid(), signal.SIGINT)  # for this thread: the main one blocks it
-        ends.append(stopped.wait(60))
+        ends.append(stopped.wait(20))
 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -73,7 +73,7 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
         with visit(browser, other, "ledger") as room:
             told = "ε 1 and δ 1e-7 of admissions for ward, asked for by bob; purpose: not stated."
             room.wait_for_selector(f"#requests:has-text('{told}')")
-            room.click("text=All that it fixes")
+            room.click("text=All its parameters")
             room.wait_for_selector("""#requests:has-text('"protects":"one record"')""")
             room.click("text=Deny")
             room.wait_for_selector("#requests", state="detached")

@@ -884,7 +884,7 @@ MUTANTS = {
         "Draft.id", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
     ),
     "the charges of a day are not added up": (
-        "BudgetTally.require", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
+        "BudgetTally.require", "self.days[charge.at[:10]] + charge.nano", "charge.nano", OF_A_DAY,
     ),
     "the charges of a spender are not added up": (
         "ledger/stores/schema.sql", "sums.theirs + charge)", "charge)", OF_A_SPENDER,
@@ -1124,7 +1124,7 @@ MUTANTS = {
         "kept_rows", "rank = rank_of(query.salt, person, keys)", "rank = rank_of(query.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
-        "BudgetTally.require_basis", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
+        "BudgetTally.require_basis", "if basis.unit != self.basis.unit:", "if basis.unit is None:", ONE_UNIT,
     ),
     "the person is asked for letters": (
         "check_fit", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,

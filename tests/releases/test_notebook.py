@@ -67,7 +67,7 @@ def test_a_charged_release_and_its_ledger_say_so(tmp_path):
 def test_a_value_of_several_records_is_refused():
     several = sample(DATA, alphabet=LETTERS, epsilon=1, size=3)
     with pytest.raises(
-        ValueError, match=r"value is that of one record, but 3 were .* use \.values"
+        ValueError, match=r"value needs exactly one record, but 3 were .* use \.values"
     ):
         _ = several.value
     assert len(several.values) == 3

@@ -452,7 +452,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     ("options", "message"),
     [
         ({"by": {"": ["A"]}}, "by must be the name of a column"),
-        ({"by": {"ward": {"x": ["A"]}}}, "groups must be those of one column"),
+        ({"by": {"ward": {"x": ["A"]}}}, "groups must be values of one column"),
         ({"by": {"c": ["A"]}}, "by must be a column that is not released"),
         ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
         ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record per group"),

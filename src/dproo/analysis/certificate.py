@@ -156,7 +156,7 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
 
 
 def _neighbours(dataset: Dataset, mechanism: Mechanism) -> set[Dataset]:
-    """Return the datasets that one person's records can turn ``dataset`` into, itself included."""
+    """Return the datasets that one person's records can turn ``dataset`` into, and itself."""
     steps = [(-1, 1)] if mechanism.neighbours != ADD_REMOVE else []
     steps += [(-1, 0), (0, 1)] if mechanism.neighbours != REPLACE else []
     found = {dataset}

@@ -3,7 +3,7 @@ r"""Many releases from the same data: what they cost together, and what a budget
 Three ways to release ``s`` records:
 
 * *basic*: ``s`` releases cost the sum of their epsilons, and no delta;
-* *joint*: ROO's Polya urn draws all ``s`` for one epsilon, and smooths more for it;
+* *joint*: ROO's Polya urn draws all ``s`` for one epsilon, with more smoothing;
 * *composed*: ``s`` independent releases, accounted for by their privacy loss distribution,
   cost far less than the sum, plus a delta.
 
@@ -33,7 +33,7 @@ class Way:
 
     Attributes:
         name: ``"basic"``, ``"joint"`` or ``"composed"``.
-        sampler: the one that draws each record, or with ``"joint"`` all of them.
+        sampler: the sampler of each record, or with ``"joint"`` of all records.
         epsilon: the epsilon of all records together.
         delta: the delta of all records together.
     """

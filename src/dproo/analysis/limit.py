@@ -8,7 +8,7 @@ letters for which the law of its release is at least this far from ``P``:
 
 where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is
 larger if there are few records. If the law of the release must be near the records of *every*
-dataset, not only near ``P`` on average, the limit is higher, and as simple:
+dataset, not only near ``P`` on average, the limit is higher:
 
     ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
 
@@ -40,6 +40,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from math import ceil, cos, exp, expm1, floor, log, log1p, pi, sqrt
+from operator import attrgetter
 from typing import NamedTuple
 
 from dproo.core.checks import one_of, whole
@@ -328,7 +329,7 @@ class Limit:
 
     @cached_property
     def datasets(self) -> Fraction:
-        """The same for datasets; no private sampler is nearer to the records of all of them.
+        """The limit for datasets: no private sampler is nearer to the records of all of them.
 
         >>> found = limit(n=1000, k=20, epsilon=1)
         >>> round(float(found.lower), 4), round(float(found.datasets), 4)
@@ -351,7 +352,7 @@ class Limit:
         _, letters, records = max(
             _peak(lambda c: _with_records(n, k, loss, c), 1, n),
             _peak(lambda j: _with_records(n, k, loss, n // j), 1, min(k - 1, n)),
-            key=_log_bound,
+            key=_LOG_BOUND,
         )
         return letters, int(records or 1)
 
@@ -464,6 +465,9 @@ class _Hardest(NamedTuple):
     excess: float | None
 
 
+_LOG_BOUND = attrgetter("log_bound")
+
+
 def _theorem_1(
     n: int, k: int, epsilon: Fraction, hardest: _Hardest
 ) -> tuple[Fraction, tuple[int, Fraction]]:
@@ -505,7 +509,7 @@ def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
     return max(
         _peak(lambda letters: _at(n, k, growth, letters), 1, k - 1),
         _peak(lambda letters: _evenly(n, k, growth, letters), 2, k),
-        key=_log_bound,
+        key=_LOG_BOUND,
     )
 
 
@@ -523,7 +527,7 @@ def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
         else:
             high, right = right, left
             left = low + high - right
-    return max(map(found, range(low, high + 1)), key=_log_bound)
+    return max(map(found, range(low, high + 1)), key=_LOG_BOUND)
 
 
 def _with_records(n: int, k: int, epsilon: float, count: int) -> _Hardest:
@@ -535,11 +539,7 @@ def _with_records(n: int, k: int, epsilon: float, count: int) -> _Hardest:
         odds = log(letters) - log(k - letters) + count * epsilon
         bound = log(letters) + log(count) - log(n) - _softplus(odds)
         found.append(_Hardest(bound, letters, float(count)))
-    return max(found, key=_log_bound)
-
-
-def _log_bound(found: _Hardest) -> float:
-    return found.log_bound
+    return max(found, key=_LOG_BOUND)
 
 
 def _evenly(n: int, k: int, growth: float, letters: int) -> _Hardest:

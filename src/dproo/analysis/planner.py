@@ -81,7 +81,7 @@ class Question:
 
     @cached_property
     def _plain_answer(self) -> tuple[Any, str]:
-        """LS-ROO's answer, to which all others are close, or why it has none."""
+        """LS-ROO's answer, to which all others are close, or the reason why it has none."""
         return self._solve(SAMPLERS[PLAIN].worst_alpha_at)
 
     @property
@@ -103,8 +103,8 @@ class Question:
     def _guess(self, sampler: Any) -> Any:
         """Return where to start: near the answer for fewer records and a larger epsilon.
 
-        If epsilon is small, ``c`` times as many records with a ``c``-th of it give nearly the
-        same answer, and take ``c`` times as long.
+        If epsilon is small, ``c`` times as many records with a ``c``-th of epsilon give nearly
+        the same answer, and take ``c`` times as long.
         """
         near = self._near
         if self.missing == "alpha" or None in near.values():
@@ -129,7 +129,7 @@ class Question:
         is_exact: bool = True,
         low: Fraction = Fraction(0),
     ) -> tuple[Any, str]:
-        """Return where the worst case meets the target, exactly or roughly, from a guess on."""
+        """Return where the worst case meets the target, exactly or roughly, starting at a guess."""
         if self.missing == "alpha":
             return worst_alpha(**self.known), ""
         known = dict(self.known)
@@ -199,8 +199,8 @@ class OpenPlan:
         first: the fewest records with which a letter can appear at all.
         proportional: the fewest records with which it is drawn in proportion to them; more than
             ``n`` if no letter can have so many.
-        obscured: the share that ``other`` takes at least of all draws, and of each letter's share
-            of the records; None under add-remove.
+        obscured: the least share of all draws that ``other`` takes, and of each letter's share of
+            the records; None under add-remove.
     """
 
     n: int | None
@@ -399,16 +399,13 @@ def plan(
     known = {name: parsers[name](value) for name, value in given.items() if value is not None}
     if not isinstance(samplers, Iterable | None):
         raise TypeError(refusal("samplers", "be a list of names", samplers))
-    asked = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
-    question = Question(missing[0], known)
-    return Plan(missing[0], tuple(_row(question, name) for name in asked), question.limit)
-
-
-def _row(question: Question, name: str) -> Row:
-    sampler = SAMPLERS[name]
-    value, reason = question.answer(sampler)
-    answered = {**question.known, question.missing: value}
-    return Row(sampler=name, basis=sampler.basis, reason=reason, **answered)
+    names = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
+    question, rows = Question(missing[0], known), []
+    for name in names:
+        value, reason = question.answer(SAMPLERS[name])
+        answered = {**known, missing[0]: value}
+        rows.append(Row(sampler=name, basis=SAMPLERS[name].basis, reason=reason, **answered))
+    return Plan(missing[0], tuple(rows), question.limit)
 
 
 def planned(*, is_closed_form: bool = False) -> list[str]:

@@ -22,7 +22,7 @@ from dproo.synthesis.families import expected
 HOPELESS = Fraction(1, 2)
 """From this distance on, a row reflects the noise more than the data."""
 
-CARRIED = Fraction(1, 10)
+AFFORDABLE = Fraction(1, 10)
 """The distance up to which a number of parents is considered affordable."""
 
 
@@ -61,8 +61,8 @@ class RowPlan:
             along the network; None if the network allows no bound.
         parents: how many parents each column could have, within a distance of a tenth;
             None if not even independent columns are that close.
-        table: how far the noise of a private table of the same epsilon moves pairs of columns, in
-            the mean, about; it then serves any number of rows.
+        table: about how far the noise of a private table, for the same epsilon, moves pairs of
+            columns on average; the table serves any number of rows.
     """
 
     n: int
@@ -76,10 +76,10 @@ class RowPlan:
 
     @property
     def table_from(self) -> int | None:
-        """From how many rows on, at this epsilon for all, a private table is probably closer.
+        """The number of rows from which a private table, for one epsilon, is probably closer.
 
-        The distance of a row grows with the number of rows that share epsilon, and a pair of its
-        columns has about two of as many parts of it as there are columns. None if it never is.
+        The distance of a row grows with the number of rows that share epsilon. If each column has
+        one part of that distance, a pair of columns has about two. None if there is no such number.
         """
         if not self.alpha:
             return None
@@ -104,8 +104,7 @@ def plan_row(
 ) -> RowPlan:
     """Return the plan of one row, from public parameters alone; see :func:`dproo.plan`.
 
-    The search for the affordable number of parents, which takes much longer than the rest, is
-    optional.
+    With ``is_searched``, the affordable number of parents is found too, which takes much longer.
     """
     book = CodeBook.of(codebook)
     records, total = whole("n", n, at_least=1), parse_epsilon(epsilon)
@@ -137,7 +136,7 @@ def plan_row(
             )
         ),
         alpha=row.worst_alpha,
-        parents=_carried(sampler, book.sizes) if is_searched else None,
+        parents=_affordable(sampler, book.sizes) if is_searched else None,
         table=table_noise(book, n=n, epsilon=epsilon, network=network, neighbours=neighbours),
     )
 
@@ -150,7 +149,7 @@ def table_noise(
     network: Wiring = AUTO,
     neighbours: Relation = REPLACE,
 ) -> float:
-    """Return about how far the noise of a private table moves pairs of columns, in the mean."""
+    """Return about how far the noise of a private table moves pairs of columns on average."""
     known = Network.wired(network, book.parents, book.sizes)
     return expected(
         book.sizes,
@@ -161,12 +160,12 @@ def table_noise(
     )
 
 
-def _carried(sampler: Any, sizes: tuple[int, ...]) -> int | None:
-    """Return how many parents each column could have within the affordable distance."""
-    found = None
+def _affordable(sampler: Any, sizes: tuple[int, ...]) -> int | None:
+    """Return how many parents each column could have within the affordable distance, or None."""
+    most = None
     for parents in range(len(sizes)):
         alpha = sampler(Network.chained(sizes, parents=parents)).worst_alpha
-        if alpha is None or alpha > CARRIED:
+        if alpha is None or alpha > AFFORDABLE:
             break
-        found = parents
-    return found
+        most = parents
+    return most

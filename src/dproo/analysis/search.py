@@ -65,11 +65,11 @@ class Curve:
         return _log_odds(self(x)) - _log_odds(self.target)
 
     def within(self, x: float | Fraction) -> int:
-        """Return the nearest integer within the range."""
+        """Return the nearest integer in the range."""
         return min(max(self.low, round(min(x, self.high))), self.high)
 
     def between(self, held: int, failed: int, caution: float) -> int:
-        """Return, by a secant, an integer between two that should meet the target with a margin."""
+        """Return an integer between two that should meet the target with a margin, by a secant."""
         above, below = self.gap(failed) + caution, self.gap(held) + caution
         share = above / (above - below) if 0 < above - below < inf else 0.5
         y = self.within(failed * exp(share * log(held / failed)))
@@ -100,7 +100,7 @@ class Curve:
 
 
 def least(curve: Curve, guess: float | Fraction) -> int | None:
-    """Return the least integer at which a falling curve meets the target, if there is one."""
+    """Return the least integer at which a falling curve meets the target, or None."""
     return _first(curve, curve.near(guess), is_met=True)
 
 
@@ -114,7 +114,7 @@ def most(curve: Curve, guess: float | Fraction) -> int:
 
 
 def roughly(curve: Curve, guess: float | Fraction) -> int | None:
-    """Return an integer that meets the target and is nearly the best, if one is found.
+    """Return an integer that meets the target and is nearly the best one, or None.
 
     It assumes nothing: whatever the curve is, the returned integer meets the target.
     """
@@ -134,7 +134,7 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
         else:
             caution *= 1 if failed is None else 2
             failed = x
-        if curve(x) > _USELESS:  # nearly 1: the value does not show how far the target is
+        if curve(x) > _USELESS:  # nearly 1: the value does not show how far away the target is
             gap, leap = max(gap, leap), 2 * leap
         y = curve.within(x * exp(towards * min(max(gap + caution, -_LEAP), _LEAP)))
         if found is not None and failed is not None:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dproo.core.checks import refusal, whole
@@ -31,7 +32,7 @@ class LawAudit:
     Attributes:
         letter: the letter with the largest ratio.
         chances: its probabilities on the two datasets, exact.
-        epsilon: what is claimed, exact.
+        epsilon: the claimed epsilon, exact.
     """
 
     letter: Hashable
@@ -158,7 +159,7 @@ class _Branch:
 
 
 class _Uniform:
-    """A float as ``random()`` draws it, a multiple of 2^-53, known only by its comparisons."""
+    """A float from ``random()``, a multiple of 2^-53, of which only comparisons are known."""
 
     def __init__(self, branch: _Branch) -> None:
         self._branch = branch
@@ -213,6 +214,4 @@ def _checked(law: Mapping[Hashable, Number] | Sequence[Number]) -> _Law:
     return chances
 
 
-def _binary(name: str, value: object) -> Fraction:
-    """Return a number of a program under audit; a float has its exact binary value."""
-    return rational(name, value, is_binary=True)
+_binary = partial(rational, is_binary=True)  # a program's float has its exact binary value

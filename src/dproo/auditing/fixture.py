@@ -1,4 +1,4 @@
-"""An audit as an assertion: the fixture ``assert_private`` of pytest, there once dproo is."""
+"""An audit as an assertion: the fixture ``assert_private``, in pytest once dproo is installed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def check(sampler: Any, epsilon: Any, *pair: Any, **options: Any) -> None:
 
     Args:
         sampler: a function from a dataset to a letter, or a sampler of dproo.
-        epsilon: what is claimed of it.
+        epsilon: the claimed privacy parameter.
         pair: two neighbouring datasets; a sampler of dproo needs none, since its certificate
-            names the worst.
-        options: of :func:`dproo.audit`. The default confidence of 0.999999 lets a test of a
-            private sampler fail once in a million runs.
+            names the worst pair.
+        options: arguments of :func:`dproo.audit`. By the default confidence of 0.999999, the test
+            of a private sampler fails at most once in a million runs.
     """
     from dproo.analysis.certificate import certify  # noqa: PLC0415 - every test run loads this file
     from dproo.auditing.trials import NOT_REFUTED, audit  # noqa: PLC0415

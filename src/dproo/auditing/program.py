@@ -17,7 +17,7 @@ PLACE = "{}"
 
 @dataclass(frozen=True)
 class Failure:
-    """The letter of a failed run; a failure on only one dataset distinguishes the two as well."""
+    """The letter of a failed run: failing on one dataset only tells the two apart as well."""
 
     status: int
 

@@ -56,7 +56,7 @@ class Audit:
         measured: the measured trials, on each of the two.
         letters: the number of distinct letters seen, on each of the two.
         are_independent: whether the trials pass the test of independence.
-        trials: the mean number of trials per dataset, including those that chose the event.
+        trials: the mean number of trials per dataset, with the ones that chose the event.
         confidence: the confidence of all statements here together.
         distance: the number of records in which the two datasets differ.
         epsilon: the claimed epsilon, exact, if any.
@@ -198,7 +198,7 @@ def _loss_lower(
 
 
 def many(draw: Any) -> Callable[[Any, int], Any]:
-    """Return what draws so many letters at once."""
+    """Return a function that draws a number of letters at once."""
     if isinstance(draw, Mechanism) and draw.draws > 1:
         draw = draw.draw  # several records are one letter
     draw_many: Callable[[Any, int], Any] | None = getattr(draw, "draw_many", None)
@@ -268,8 +268,8 @@ def _ratio(likely: Counter[Hashable], unlikely: Counter[Hashable]) -> Callable[[
 def _promise(likely: int, unlikely: int) -> float:
     """Return the likelier side's share, less a standard error: a guess, not a bound.
 
-    Adding one on each side keeps rarely seen letters from promising much. The error is that of
-    the arcsine of the root, which is the same for every share.
+    Adding one on each side keeps rarely seen letters from promising much. The error is taken of
+    the arcsine of the root, where it is the same for every share.
     """
     events = likely + unlikely + 2
     angle = asin(sqrt((likely + 1) / events)) - 0.5 / sqrt(events)

@@ -11,7 +11,7 @@ import sys
 
 from dproo.cli import ending
 
-TYPE_CHECKING = False  # as of typing, which takes as long to import as all the rest here
+TYPE_CHECKING = False  # like typing's, which takes as long to import as everything here
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -68,7 +68,11 @@ def main() -> "NoReturn":
     ending.install()
     _leave_no_core()
     asks_for_help = sys.argv[1:] in ([], ["-h"], ["--help"])
-    code = 0 if asks_for_help and _prints(MENU) else _run()
+    code = 0
+    if not (asks_for_help and _prints(MENU)):
+        from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set
+
+        code = run()
     ending.ignore()
     _drop_unwritable_output()
     _leave_no_thread(code)
@@ -84,15 +88,8 @@ def _prints(text: str) -> bool:
     return sys.stdout is not None
 
 
-def _run() -> int:
-    """Run a command, or say why it cannot be run."""
-    from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set
-
-    return run()
-
-
 def _drop_unwritable_output() -> None:
-    """Keep the exit code: Python writes what is left at its end, and may fail with 120."""
+    """Drop what cannot be written: otherwise Python tries at its end, and exits with code 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -107,7 +104,7 @@ def _drop_unwritable_output() -> None:
 
 
 def _leave_no_thread(code: int) -> None:
-    """End at once where a query that was stopped still runs: Python would wait for it, or crash."""
+    """Exit at once if a stopped query still runs: Python would wait for it, or crash."""
     threading = sys.modules.get("threading")
     if threading and any(thread.name == "dproo-engine" for thread in threading.enumerate()):
         os._exit(code)
@@ -119,5 +116,5 @@ def _leave_no_core() -> None:
         import resource  # noqa: PLC0415 - only POSIX has it
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ImportError, OSError, ValueError):  # another system than POSIX, or its limits
+    except (ImportError, OSError, ValueError):  # not POSIX, or the limit cannot be set
         pass

@@ -112,7 +112,7 @@ def audit_command(
 
 
 def _worst_pair(sampler: str, epsilon: str, **options: Any) -> dict[str, Any]:
-    """Return what the certificate says is worst: two datasets and an event."""
+    """Return the worst case of the certificate: two datasets and an event."""
     if not {"n", "k"} <= set(options):
         raise ValueError("--sampler requires --n and --k; small ones show most.")
     certificate = certify(mechanism(sampler, epsilon=epsilon, **options))
@@ -148,7 +148,7 @@ def _print(subject: str, found: Audit) -> None:
 
 
 def _shown(letter: object) -> str:
-    """Return a letter as people count: those of our samplers from one."""
+    """Return a letter for people, who count the letters of our samplers from one."""
     if isinstance(letter, tuple):
         return " then ".join(map(_shown, letter))
     return f"letter {letter + 1}" if isinstance(letter, int) else str(letter)

@@ -40,8 +40,8 @@ def check_command(
 ) -> None:
     """Check DATA against its possible values before a release.
 
-    Only header and schema are looked at; no record is read and nothing is charged. Every
-    release makes the same check before its charge.
+    Only header and schema are read; no record is read and nothing is charged. Every release
+    makes the same check before its charge.
 
     \b
     Examples:
@@ -63,16 +63,16 @@ def check_command(
         book = CodeBook.of(codebook)
         checked = [dataset.check(book, cell=cell) for cell in _cells(cells, book.columns)]
     found = checked[0]
-    tried = [trial for one in checked for trial in one.cells]
+    trials = [trial for one in checked for trial in one.cells]
     if as_json:
-        print_json(_object(found, tried))
+        print_json(_object(found, trials))
     elif found.holds:
         _print_columns(found)
         echo("A release would begin.")
         if codebook is not None:
             name = shlex.quote(codebook)
             echo(f"How close it would be: dproo plan --codebook {name} --n N --epsilon 1")
-    for trial in tried if not as_json else ():
+    for trial in trials if not as_json else ():
         echo(as_options(str(trial)))
     warn(map(as_options, found.warnings))
     if not found.holds:
@@ -82,7 +82,7 @@ def check_command(
 
 
 def _cells(cells: tuple[str, ...], columns: Sequence[str]) -> list[Any]:
-    """Return each cell for its column, or for all; nothing once where there are none."""
+    """Return each cell for its column, or for all columns; without cells, None once."""
     split = [cell.partition("=") for cell in cells]
     return [
         {name: rest} if name in columns else cell
@@ -98,7 +98,7 @@ def _print_columns(found: Check) -> None:
         echo(as_options(note))
 
 
-def _object(found: Check, tried: Sequence[Trial]) -> dict[str, Any]:
+def _object(found: Check, trials: Sequence[Trial]) -> dict[str, Any]:
     return {
         "holds": found.holds,
         "columns": [
@@ -110,6 +110,6 @@ def _object(found: Check, tried: Sequence[Trial]) -> dict[str, Any]:
         "warnings": list(map(as_options, found.warnings)),
         "cells": [
             {"column": one.column, "cell": one.cell, "counts_as": one.letter, "told": str(one)}
-            for one in tried
+            for one in trials
         ],
     }

@@ -111,7 +111,7 @@ def discover_command(
         receipt = cast("Receipt", book.receipt)
         if out is None:
             return receipt, json_text(book.descriptor, indent=2) + "\n"
-        guarded(lambda: _saved(book, out), kept=reprint(receipt, book_of(options["path"])))
+        guarded(lambda: _saved(book, out), charged=reprint(receipt, book_of(options["path"])))
         return receipt, ""
 
     release(data, options, made, what="discovering")
@@ -171,6 +171,6 @@ def _write(draft: dict[str, Any], out: str | None) -> None:
     if out is None:
         click.echo(json_text(draft, indent=2))
     else:
-        write_new("out", out, json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
+        write_new(out, json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
     for note in draft["draft"]:
         echo(note, err=True)

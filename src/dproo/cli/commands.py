@@ -1,4 +1,4 @@
-"""All commands, each imported on demand, and the messages of their failures."""
+"""All commands, each imported on demand, their defaults, and the messages of failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONFIG = "contain only tables of options, in TOML"
 _MORE = " (if its name ends in .toml, what is wrong is named)"
 _PLACE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)$")
 _NUMBERS = {"alpha", "confidence", "delta", "epsilon", "missing", "trials"}
-"""The options of text that are read as numbers, and may be numbers in TOML."""
+"""The options of text that hold numbers, and may be numbers in TOML."""
 
 # The module of each command; ``MENU`` has its line in the help.
 _MODULES = {
@@ -56,14 +56,12 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command to run; name the nearest one if there is none, as click 8.4 does."""
+        """Return the command to run, or suggest the nearest one, as click 8.4 does."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
-
-            for near in get_close_matches(args[0], _MODULES, n=1):
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
+            if hint := _nearest(args[0], {name: name for name in _MODULES}):
+                ctx.fail(f"No such command {args[0]!r}.{hint}")
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -92,8 +90,8 @@ def cli(ctx: click.Context, config: str | None) -> None:
 def _is_protected(origin: Origin) -> bool:
     """Return whether a public file that a command reads is its data, or has a budget.
 
-    The ledger is looked at even where nothing is charged: what it protects stays protected. Not
-    for the user's own defaults, though: every command would have to open it.
+    The ledger is opened even if nothing is charged: the files in it stay protected. The user's own
+    defaults are exempt, since every command would have to open the ledger for them.
     """
     options = click.get_current_context().params
     if options.get("config", "") is None:
@@ -106,8 +104,8 @@ def _is_protected(origin: Origin) -> bool:
 def _defaults(config: str | None) -> dict[str, Any]:
     """Return the user's defaults: only options that a command has, and values that they take.
 
-    A file by another name than TOML's may be data that a ledger protects which is not known yet,
-    so nothing in it decides the message.
+    A file whose name does not end in .toml may be data that a ledger protects, and which ledger is
+    not known yet, so nothing in it decides the message.
     """
     named = Path(config) if config else named_file("DPROO_CONFIG")
     folder = user_folder("XDG_CONFIG_HOME", ".config")
@@ -126,7 +124,7 @@ def _defaults(config: str | None) -> dict[str, Any]:
 
 
 def _parsed(text: str, path: str) -> dict[str, Any]:
-    """Return the tables of a file; what is wrong is named by its key or line, never by a value."""
+    """Return the tables of a file; a refusal names a key or a line, never a value."""
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
     try:
@@ -139,7 +137,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     for table, defaults in found.items():
         if not isinstance(defaults, dict):
             condition = f"have {_key(table)} in the table of a command"
-            raise ValueError(refusal("config", condition, path))  # noqa: TRY004 - a file, no type
+            raise ValueError(refusal("config", condition, path))  # noqa: TRY004 - not an argument
         command = cli.get_command(click.Context(cli), table)
         if command is None or not command.params:
             condition = f"contain no table {_key(table)}, which is not a command with options"
@@ -202,7 +200,7 @@ def _is_taken(option: click.Parameter, value: object) -> bool:
 
 
 def _nearest(name: str, known: dict[str, str]) -> str:
-    """Return a hint at what may be meant, by whatever it is called."""
+    """Return a hint with the value of the nearest known name, or ''."""
     from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
 
     near = get_close_matches(name, known, n=1)
@@ -210,17 +208,17 @@ def _nearest(name: str, known: dict[str, str]) -> str:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; every refusal is one sentence and an exit code."""
+    """Run the command line; every refusal is a sentence and an exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
         return _run(arguments)
     except click.ClickException as error:
-        with suppress(OSError):  # the exit code says it, too
+        with suppress(OSError):  # the exit code still tells
             _complain(error, given)
         return _USAGE
     except BaseException as error:
         if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
-            raise  # click's, of a pipe that nobody reads
+            raise  # click's, for a pipe that nobody reads
         ending.ignore()
         from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
         from dproo.report import verdict  # noqa: PLC0415
@@ -233,11 +231,11 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Run a command; a group of commands that is given none prints its help."""
+    """Run a command; a group without a command prints its help."""
     try:
         return cli.main(arguments, standalone_mode=False) or 0
-    except click.exceptions.NoArgsIsHelpError as asked:
-        click.echo(asked.ctx.get_help())
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
         return 0
 
 
@@ -253,7 +251,7 @@ def _complain(error: click.ClickException, given: list[str]) -> None:
 
 
 def _withholding(sentence: str, given: list[str]) -> str:
-    """Return a sentence without the arguments that may hold a password, however it has them."""
+    """Return a sentence without the arguments that may hold a password, in any spelling."""
     for argument in given:
         option, _, value = argument.partition("=") if argument.startswith("-") else ("", "", "")
         for part in (argument, option, value):

@@ -36,7 +36,7 @@ def demo_command(folder: Path | None) -> None:
         _save(folder)
         return
     with TemporaryDirectory(prefix="dproo-demo-") as temporary:
-        os.environ["XDG_STATE_HOME"] = temporary  # nothing stays to be remembered
+        os.environ["XDG_STATE_HOME"] = temporary  # the witness goes away with the ledger
         _save(Path(temporary))
         _walk(Path(temporary))
 

@@ -1,9 +1,9 @@
 """How the process of a command ends on a signal, from its first instruction to its last.
 
-SIGINT, SIGTERM and SIGHUP act alike. While nothing has begun, the process ends at once. While
-the command works, they raise ``KeyboardInterrupt``, so that what runs is stopped and the user
-learns what was charged. While the result is printed they are noted, so that it is known whether
-all of it was. After that the process ends at once, with exit code 0.
+SIGINT, SIGTERM and SIGHUP act alike. Before anything has begun, the process ends at once. While the
+command works, they raise ``KeyboardInterrupt``, so that the work stops and the user learns what was
+charged. While the result is printed, they are only noted, to know whether all of it was printed.
+After that the process ends at once, with exit code 0.
 
 Only what is needed to install the handlers is imported here.
 """
@@ -24,7 +24,7 @@ TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
 
 
 class _State:
-    """Where the command is; this module has the only one."""
+    """The stage of the command, in this process."""
 
     is_installed = False
     stage = STARTING
@@ -33,10 +33,10 @@ class _State:
 
 
 def install() -> None:
-    """Take the signals that end a program, unless they are ignored, as under ``nohup``."""
+    """Handle the signals that end a program, except ignored ones, as under ``nohup``."""
     _State.is_installed, _State.stage = True, STARTING
     _take()
-    # An interrupt in a destructor is printed and forgotten: it comes again a moment later.
+    # Python prints and forgets an interrupt in a destructor: the hook repeats it a moment later.
     sys.unraisablehook = _unraisable
 
 
@@ -53,7 +53,7 @@ def is_stopped() -> bool:
 
 
 def ignore() -> None:
-    """Ignore further signals: the command has ended, and says how."""
+    """Ignore further signals while an ended command prints its last message."""
     if _State.is_installed:
         for end in _signals():
             signal.signal(end, signal.SIG_IGN)

@@ -49,7 +49,7 @@ from dproo.schema.codebook import CodeBook
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an option for each rule, and hand them over as one argument ``limits``."""
+    """Give a command an option for each rule, and pass them as one argument ``limits``."""
 
     @wraps(command)
     def limited(*arguments: Any, **options: Any) -> Any:
@@ -67,12 +67,13 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _SHOWN = 5
+"""The most entries, or values of a release, in one line."""
 
 
 def echo(line: str, *, err: bool = False) -> None:
-    """Print one line of a ledger, whose texts are other people's: no character steers a terminal.
+    """Print one line of a ledger, whose texts are other people's, with escapes even in a pipe.
 
-    Unlike the result of a release, it is never for a program, not even in a pipe to a pager.
+    Unlike the result of a release, it is for people only, who may use a pager.
     """
     echo_line(visible(line), err=err)
 
@@ -152,7 +153,7 @@ def show(*, path: str | None, as_json: bool) -> None:
             echo(f"  rules: {rules}")
         for line in account.lines:
             echo(f"  entry {line.entry}  {line.at}  {_cost(line)}  {state_of(line)}")
-            for name, text in _told(line).items():
+            for name, text in _details(line).items():
                 echo(f"    {name:<8}  {text}")
     warn_of_problems(accounts)
 
@@ -162,12 +163,12 @@ def _events(number: int) -> str:
 
 
 def _cost(of: Line | Loss | ApprovalRequest) -> str:
-    """Return what was charged, or would be: epsilon, and delta where there is one."""
+    """Return what was charged, or would be: epsilon, and delta if there is one."""
     return in_epsilon(of.charge) + (f" and {in_delta(of.delta)}" if of.delta else "")
 
 
 def warn_of_problems(accounts: Iterable[Account]) -> None:
-    """Say on standard error which entries are not as this software writes them."""
+    """Print a warning with the entries that differ from what this software writes."""
     marked = [str(line.entry) for one in accounts for line in one.lines if line.problem]
     if marked:
         entries = ", ".join(marked[:_SHOWN]) + (", ..." if len(marked) > _SHOWN else "")
@@ -178,20 +179,19 @@ def warn_of_problems(accounts: Iterable[Account]) -> None:
         )
 
 
-def _told(line: Line) -> dict[str, str]:
-    """Return what a person asks of an entry, as far as it was stated."""
-    found = released_object(line)
-    columns = ", ".join(map(str, found["columns"]))
-    left = released_text(line, most=_SHOWN)
+def _details(line: Line) -> dict[str, str]:
+    """Return what was released with an entry, why, by whom, and how accurately."""
+    released = released_object(line)
+    parts = [", ".join(map(str, released["columns"])), released_text(line, most=_SHOWN)]
     role = f" (role {line.spender})" if line.spender else ""
-    parts = {
-        "what": f"{columns}: {left}" if columns and left else left or columns,
-        "purpose": found["purpose"] or "not stated",
-        "by": (found["operator"] or "not stated") + role,
-        "accuracy": found["accuracy"] or "",
+    details = {
+        "what": ": ".join(filter(None, parts)),
+        "purpose": released["purpose"] or "not stated",
+        "by": (released["operator"] or "not stated") + role,
+        "accuracy": released["accuracy"] or "",
         "problem": line.problem or "",
     }
-    return {name: text for name, text in parts.items() if text and not line.is_restored}
+    return {name: text for name, text in details.items() if text and not line.is_restored}
 
 
 @ledger_command.command("report")
@@ -233,8 +233,8 @@ def accept(*, path: str | None) -> None:
     newest copy back; use this command only if there is none.
     """
     for loss in accept_restore(book_of(path)):
-        fate = "charged again" if loss.is_declared else "charged before; declare what is left"
-        echo(f"{loss.dataset}: {_cost(loss)} {fate}")
+        state = "charged again" if loss.is_declared else "charged before; declare what is left"
+        echo(f"{loss.dataset}: {_cost(loss)} {state}")
 
 
 @ledger_command.command("export")
@@ -268,9 +268,9 @@ def import_(source: str, *, path: str | None) -> None:
 @ledger_option
 def requests_(*, path: str | None) -> None:
     """Show the releases that a second person must approve."""
-    for asked in Ledger(book_of(path)).requests():
-        line = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {_cost(asked)}"
-        echo(f"{line}  {asked.state}  {json_text(asked.request)}")
+    for one in Ledger(book_of(path)).requests():
+        line = f"request {one.number}  {one.at}  by {one.by}  {one.dataset}  {_cost(one)}"
+        echo(f"{line}  {one.state}  {json_text(one.request)}")
 
 
 @ledger_command.command("approve")
@@ -279,7 +279,7 @@ def requests_(*, path: str | None) -> None:
 def approve_(request: int, *, path: str | None) -> None:
     """Let the release of REQUEST be charged, once.
 
-    Whoever asked for it cannot approve it.
+    The role that requested it cannot approve it.
     """
     Ledger(book_of(path)).approve(request)
     echo(f"request {request} approved")
@@ -289,7 +289,7 @@ def approve_(request: int, *, path: str | None) -> None:
 @click.argument("request", type=int)
 @ledger_option
 def deny_(request: int, *, path: str | None) -> None:
-    """Refuse the release of REQUEST for good."""
+    """Refuse the release of REQUEST permanently."""
     Ledger(book_of(path)).deny(request)
     echo(f"request {request} denied")
 
@@ -322,7 +322,7 @@ def print_again(entry: int, *, path: str | None) -> None:
 CSV, HTML = ".csv", ".html"
 
 _MOST = 100
-"""So many values of one release are written out."""
+"""The most values of one release in a report."""
 
 _TITLES = (
     *("dataset", "entry", "charged at (UTC)", "state", "columns", "released", "purpose"),
@@ -333,8 +333,8 @@ _TITLES = (
 _SEPARATORS = ";,|:\t\r\n"
 _FORMULA = re.compile(
     rf"""((?:^|[{_SEPARATORS}])[\s"']*)"""  # where a part may begin: some split at semicolons
-    r"(?=[=+@\uff1d\uff0b\uff0d\uff20-])"  # what begins a formula, as wide as in East Asia too
-    # But a number, or the end of a bin.
+    r"(?=[=+@\uff1d\uff0b\uff0d\uff20-])"  # what begins a formula, full-width signs too
+    # Except a number, or the end of a bin.
     rf"(?![+-][0-9]+(?:\.[0-9]+)?[)\]]?(?:[{_SEPARATORS}]|$))",
 )
 
@@ -356,7 +356,7 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
     accounts = list(accounts)
     rows = {account.dataset: list(_rows(account, year)) for account in accounts}
     text = _csv(rows) if path.suffix.lower() == CSV else _html(accounts, rows, year)
-    output.write_new("out", out, text)
+    output.write_new(out, text)
     return sum(map(len, rows.values()))
 
 
@@ -367,24 +367,22 @@ def _rows(account: Account, year: int | None) -> Iterator[list[str]]:
 
 
 def _cells(account: Account, line: Line) -> Iterator[str]:
-    found = released_object(line)
+    released = released_object(line)
     yield str(line.entry)
     yield line.at
     yield state_of(line)
-    yield ", ".join(map(str, found["columns"]))
+    yield ", ".join(map(str, released["columns"]))
     yield released_text(line, most=_MOST)
-    yield found["purpose"] or ""
-    yield found["operator"] or ""
-    yield found["accuracy"] or ""
-    yield found["sampler"] or ""
+    for name in ("purpose", "operator", "accuracy", "sampler"):
+        yield released[name] or ""
     yield in_epsilon(line.charge)
     yield in_delta(line.delta) if line.delta else "0"
     yield f"{account.protects}, {account.neighbours}"
-    yield found["codebook_sha256"] or found["alphabet_sha256"] or ""
+    yield released["codebook_sha256"] or released["alphabet_sha256"] or ""
 
 
 def state_of(line: Line) -> str:
-    """Return what became of a charge."""
+    """Return whether a charge was released, never used, or made again after a loss."""
     if line.problem:
         return f"charged; marked: {line.problem}"
     if line.is_restored:
@@ -402,7 +400,7 @@ def _csv(rows: dict[str, list[list[str]]]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell of which no spreadsheet takes a part for a formula, wherever it splits lines.
+    """Return a cell in which no spreadsheet sees a formula, wherever it splits lines.
 
     >>> _harmless("=1+1"), _harmless("-3"), _harmless("flu"), _harmless("a;=1+1")
     ("'=1+1", '-3', 'flu', "a;'=1+1")

@@ -1,4 +1,4 @@
-"""How data is read: the options of every command that looks at it, and the alphabet they give."""
+"""How data is read: the options of every command that reads it, and the alphabet that they give."""
 
 from __future__ import annotations
 
@@ -97,19 +97,18 @@ def with_options(
 
 
 READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
-"""The options of how cells are read, unless a code book says it, and their defaults."""
-
+"""The options of how cells are read, which a code book replaces, and their defaults."""
 
 _SPELLED = {"readings": "as", "columns": "column", "alphabets": "alphabet", "shares": "share"}
 
 
 def spelled(name: str) -> str:
-    """Return an option as it is typed."""
+    """Return an option as typed."""
     return f"--{_SPELLED.get(name, name).replace('_', '-')}"
 
 
 def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str | None]:
-    """Return the alphabet that the options name, and the column where there is one only."""
+    """Return the alphabet that the options name, and the column if there is only one."""
     columns, alphabets, readings = (options[n] for n in ("columns", "alphabets", "readings"))
     if not alphabets:
         raise ValueError(
@@ -139,7 +138,7 @@ def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str 
 def _read(
     alphabet: Alphabet, reading: str, signs: dict[str, str], missing: tuple[str, ...]
 ) -> Alphabet:
-    """Return an alphabet with how its cells are read; signs alone mean numbers."""
+    """Return an alphabet with the reading of its cells; signs alone mean numbers."""
     axis = alphabet.axes[0]
     kind, _, form = reading.partition(":")
     is_signed = signs != {"decimal": ".", "thousands": ""}
@@ -164,9 +163,9 @@ def _read(
 
 @contextmanager
 def _charging(data: str, options: Mapping[str, Any]) -> Iterator[Charge]:
-    """Yield the budget to charge; a missing one is named with its remedy.
+    """Yield the budget to charge; if it is missing, the refusal says how to declare it.
 
-    An interrupt between the steps of a release says so, if something was charged meanwhile.
+    After an interrupt between the steps of a release, the message says if something was charged.
     """
     if options["no_ledger"]:
         yield Charge()
@@ -198,7 +197,7 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     protection = protection_of(options)
     stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
-    with _told(is_verbose=options["verbose"]), _charging(data, options) as charge:
+    with _logging(is_verbose=options["verbose"]), _charging(data, options) as charge:
         is_by_path = options["dataset"] is None and charge.dataset is not None
         yield Dataset(
             source=source,
@@ -209,8 +208,8 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
 
 
 @contextmanager
-def _told(*, is_verbose: bool) -> Iterator[None]:
-    """Print what the package logs: warnings in terms of options, and perhaps every step."""
+def _logging(*, is_verbose: bool) -> Iterator[None]:
+    """Print what the package logs: warnings in terms of options, and every step if verbose."""
     log, steps = logging.getLogger("dproo"), _Steps()
     level = log.level
     log.addFilter(_in_options)
@@ -239,7 +238,7 @@ class _Steps(logging.Handler):
 
 
 def _in_options(record: logging.LogRecord) -> bool:
-    """Have a warning speak of options, as all that a command says does."""
+    """Rewrite a warning in terms of options, like every message of a command."""
     if isinstance(record.args, tuple):
         record.args = tuple(as_options(str(part)) for part in record.args)
     return True
@@ -268,10 +267,9 @@ def _head(ledger: Ledger) -> str | None:
 
 
 def _print_release(text: str, receipt: Receipt, book: Address) -> None:
-    """Print a release on standard output, and say where it is if that fails.
+    """Print a release on standard output; if that fails, say how to print it again.
 
-    It was charged, and it is kept. From its last byte on, the command has succeeded: whatever
-    signal comes then, the exit code is 0.
+    Once the last byte is written, the command has succeeded: no signal changes the exit code 0.
     """
     end: BaseException | None = None
     try:
@@ -281,7 +279,7 @@ def _print_release(text: str, receipt: Receipt, book: Address) -> None:
         else:
             end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
     except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
-        with suppress(OSError, ValueError):  # what is left in the buffer goes nowhere
+        with suppress(OSError, ValueError):  # the rest of the buffer goes nowhere
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         end = ReleaseError(f"the release could not be printed. {reprint(receipt, book)}")
     except KeyboardInterrupt:
@@ -299,15 +297,15 @@ def release(
     groups: Groups | None = None,
     is_probe: bool = False,
 ) -> None:
-    """Make a release, print it, and on standard error what to know of it.
+    """Make a release, print it, and its facts on standard error.
 
     Args:
-        data: what the command names.
+        data: the data that the command names.
         options: its options.
-        made: makes the release, and returns its receipt and the text to print unless as JSON.
-        what: what it does, for whoever waits.
+        made: makes the release; returns its receipt, and the text to print unless as JSON.
+        what: the activity to show while it runs.
         groups: the groups to release for.
-        is_probe: whether the text itself says which share is other.
+        is_probe: whether the text itself states the shares of ``other``.
     """
     is_shown = not (options["as_json"] or options["quiet"])
     warned: list[str] = []
@@ -319,9 +317,16 @@ def release(
         text = json_object(receipt.as_dict()) if options["as_json"] else text
         _print_release(text, receipt, book_of(options["path"]))
     if is_shown:
-        found = receipt.details.get("discovery", {})
-        shares = {} if is_probe else receipt.details.get("other", found.get("other", {}))
-        _tell_other(shares, found.get("left_out", {}))
+        discovery = receipt.details.get("discovery", {})
+        shares = {} if is_probe else receipt.details.get("other", discovery.get("other", {}))
+        with suppress(OSError):  # as for warnings
+            for column, share in shares.items():
+                if share >= _MUCH:
+                    echo(
+                        f"{column}: about {100 * share:.0f} % of the records are 'other'.", err=True
+                    )
+            for column, why in discovery.get("left_out", {}).items():
+                echo(f"{column}: left out; {why}.", err=True)
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(warned))
 
@@ -332,7 +337,7 @@ def book_of(path: str | None) -> Address:
 
 
 def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[str]:
-    """Yield the names and letters that could be printed; numbers are always printable."""
+    """Yield the names and letters that may be printed; numbers are always printable."""
     axes = () if alphabet is None else alphabet.axes
     yield from () if alphabet is None else alphabet.columns
     if groups is not None:
@@ -344,14 +349,14 @@ def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[s
 
 
 def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
-    """Return whether a file is the data of a command, or has a budget, or is a copy of such."""
+    """Return whether a file is the data of a command, looks like a copy of it, or has a budget."""
     data = options.get("data")
     source = source_of(data, options) if isinstance(data, str) and "table" in options else None
     return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)
 
 
 def _warned_before(cost: Fraction, protection: Protection, groups: Groups | None) -> list[str]:
-    """Warn on standard error, before the charge, where it may surprise; return the warnings."""
+    """Print warnings of a charge that may surprise, before it is made, and return them."""
     warned = []
     if groups is not None and protection.neighbours == REPLACE and not groups.are_public:
         cost *= 2
@@ -363,27 +368,18 @@ def _warned_before(cost: Fraction, protection: Protection, groups: Groups | None
 def warn(sentences: Iterable[str]) -> list[str]:
     """Print warnings on standard error, and return them."""
     sentences = list(sentences)
-    with suppress(OSError):  # the result does not depend on what is beside it
+    with suppress(OSError):  # the result counts, even if nobody reads standard error
         for sentence in sentences:
             echo(f"Warning: {sentence}", err=True)
     return sentences
 
 
 _MUCH = 0.05
-
-
-def _tell_other(shares: Mapping[str, float], left_out: Mapping[str, str]) -> None:
-    """Say on standard error which share of columns is other, and which columns are left out."""
-    with suppress(OSError):  # as for warnings
-        for column, share in shares.items():
-            if share >= _MUCH:
-                echo(f"{column}: about {100 * share:.0f} % of the records are 'other'.", err=True)
-        for column, why in left_out.items():
-            echo(f"{column}: left out; {why}.", err=True)
+"""The share of ``other`` in a column from which it is mentioned."""
 
 
 def _public(details: Mapping[str, Any]) -> dict[str, object]:
-    """Return which letters a release was out of, or found."""
+    """Return what letters a release drew from, or found."""
     if details["sampler"] == DISCOVERY:
         found = details["discovery"]
         return {
@@ -420,7 +416,7 @@ def _public(details: Mapping[str, Any]) -> dict[str, object]:
 
 
 def facts(receipt: Receipt) -> dict[str, object]:
-    """Return what a person wants to read of a receipt."""
+    """Return the facts of a receipt that people read."""
     details, charged, certified = receipt.details, receipt.ledger, receipt.certificate
     reason = details["sampler_reason"]
     several = {"rows": f"{details['rows']:,}, {details['way']}"} if "rows" in details else {}

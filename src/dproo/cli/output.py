@@ -27,17 +27,17 @@ from dproo.report import versioned
 
 
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer files, as the shell knows them."""
+    """Let the shell offer files."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def _offering(*names: str) -> Callable[..., list[str]]:
-    """Return what offers those of the names that begin with what was typed."""
+    """Return a completion that offers the names that begin with the typed text."""
     return lambda *typed: [name for name in names if name.startswith(typed[-1])]
 
 
 def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the columns of the file that was named before; none if it cannot be read."""
+    """Offer the columns of the file in the command, or none if it cannot be read."""
     # An option that still lacks its value stops the parser before the argument.
     data = context.params.get("data") or next(iter(context.args), "")
     with suppress(Exception):  # a shell shows no errors, and a file may be anything
@@ -52,10 +52,10 @@ _SOON = 100
 """Milliseconds after which a signal is noticed while nobody reads the result."""
 
 _LINE = 60
-"""Characters of the line on what is under way."""
+"""Characters of the line that shows the progress."""
 
 _SOME = 3
-"""Seconds of work before the time left is estimated."""
+"""Seconds of work before the remaining time is estimated."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 neighbours_option = click.option(
@@ -87,13 +87,13 @@ plot_option = click.option(
 
 
 def figures() -> Any:
-    """Return the module that draws; refuse where matplotlib, an extra, is missing."""
+    """Return the module that draws, or refuse if matplotlib, an extra, is missing."""
     with needing("matplotlib", extra="figures"):
         return import_module("dproo.study.figures")
 
 
 def picture(path: str) -> Path:
-    """Return the path of a new picture, of a kind that can be drawn."""
+    """Return the path of a new picture whose format can be drawn."""
     one_of("the end of the picture's name", Path(path).suffix, figures().ENDINGS)
     return new_file("plot", path)
 
@@ -106,14 +106,14 @@ def new_file(name: str, path: str) -> Path:
     return found
 
 
-def write_new(name: str, path: str, text: str) -> None:
-    """Write a text to a new file.
+def write_new(path: str, text: str) -> None:
+    """Write a text to the new file that ``--out`` names.
 
     Raises:
-        ValueError: there is such a file, or no folder for it.
+        ValueError: the file exists, or its folder does not.
         OutputError: it cannot be written whole.
     """
-    found = new_file(name, path)
+    found = new_file("out", path)
     try:
         with written(found, "x") as file:
             file.write(text)
@@ -127,7 +127,7 @@ def unwritable(path: str | Path) -> OutputError:
 
 
 def visible(text: str) -> str:
-    """Return a text with every character that could steer a terminal written as its escape.
+    """Return a text with escapes for all characters that could control a terminal.
 
     >>> visible("flu\\x1b[2J"), visible("naïve \\u202eulf")
     ('flu\\\\x1b[2J', 'naïve \\\\u202eulf')
@@ -141,14 +141,14 @@ def visible(text: str) -> str:
 def echo(line: object, *, err: bool = False) -> None:
     """Print one line.
 
-    A letter, a name or a path in it cannot steer a terminal, nor begin a line of its own: on a
+    A letter, a name or a path in it can neither control a terminal nor begin a new line: on a
     terminal, and in every message beside the result, such characters are shown as escapes.
-    A program that reads the result gets it as it is.
+    A program that reads the result gets it unchanged.
     """
     stream, text = sys.stderr if err else sys.stdout, str(line)
     if err or is_terminal(stream):
         text = _harmless(text, stream)
-    click.echo(text, err=err, color=True)  # click would take some escapes out of a letter
+    click.echo(text, err=err, color=True)  # otherwise click removes some escapes from letters
 
 
 def _harmless(text: str, stream: TextIO) -> str:
@@ -166,8 +166,8 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
     """Raise unless standard output can take any of these texts, before anything is charged.
 
     Args:
-        texts: what may be printed, but for JSON, which is ASCII.
-        breaks: characters that would end a cell or a line before its end.
+        texts: what may be printed, except JSON, which is ASCII.
+        breaks: characters that would break a cell or a line.
     """
     if sys.stdout is None or not _is_read(sys.stdout):
         raise ValueError("standard output must be open: the release is printed there.")
@@ -188,7 +188,7 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
 
 
 def _is_read(stream: TextIO) -> bool:
-    """Return whether anybody gets what is written to a stream, as far as can be known."""
+    """Return whether anybody reads what is written to a stream, as far as the system tells."""
     try:
         import fcntl  # noqa: PLC0415 - only POSIX has it
 
@@ -217,7 +217,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 
 def shown(line: object) -> str:
-    """Return a line of the result as standard output gets it; see :func:`echo`."""
+    """Return a line of the result as it is printed; see :func:`echo`."""
     text = str(line)
     if is_terminal(sys.stdout):
         text = _harmless(text, sys.stdout)
@@ -225,7 +225,7 @@ def shown(line: object) -> str:
 
 
 def write_whole(text: str) -> bool:
-    """Write all of a text to standard output, and return whether no signal came before its end."""
+    """Write a text to standard output, and return whether all of it came before any signal."""
     stream = sys.stdout
     stream.flush()
     try:
@@ -238,7 +238,7 @@ def write_whole(text: str) -> bool:
     ready.register(descriptor, select.POLLOUT)
     rest = memoryview(text.encode(stream.encoding or "utf-8", stream.errors or "strict"))
     while rest:
-        # A part that a pipe takes at once, whoever reads it, so that a signal is soon noticed.
+        # A pipe takes such a part at once, so a signal is soon noticed even if nobody reads.
         if ready.poll(_SOON):
             rest = rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
         if rest and ending.is_stopped():
@@ -249,14 +249,14 @@ def write_whole(text: str) -> bool:
 def print_facts(facts: dict[str, object]) -> None:
     """Print names and values beside the result, on standard error."""
     width = max(map(len, facts))
-    with suppress(OSError):  # the result does not depend on what is beside it
+    with suppress(OSError):  # the result counts, even if nobody reads standard error
         for name, value in facts.items():
             echo(f"  {name:<{width}}  {value}", err=True)
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal how far something long is."""
+    """Show the progress of a long action on a terminal."""
     if not is_terminal(sys.stderr):
         yield
         return
@@ -282,7 +282,7 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def spent(seconds: int, share: Fraction | None) -> str:
-    """Return how long something has taken and, where a share is known, how long it will.
+    """Return how long something has taken and, if its share is known, how long it will take.
 
     >>> spent(12, None), spent(12, Fraction(3, 10)), spent(2, Fraction(1, 100))
     ('12 s', '12 s, 30 %, about 28 s left', '2 s, 1 %')

@@ -131,18 +131,18 @@ def print_plan(answer: Plan) -> None:
 
 
 def _draw(answer: Plan, known: dict[str, Any], path: Path) -> None:
-    """Draw all samplers' answers around a plan; for a missing epsilon, alpha against epsilon."""
+    """Draw all samplers' answers around a plan; if epsilon is solved for, alpha against epsilon."""
     choice = answer.recommended
     best = choice.sampler if choice else answer.best
-    found = best and number(answer[best])
+    solved = best and number(answer[best])
     given = {name: value for name, value in known.items() if value is not None}
     at = None
     if answer.solved_for == "epsilon":
-        wanted = float(Fraction(given.pop("alpha")))
-        at = (found, wanted) if found else None
-        given["epsilon"] = decimal_text(Fraction(f"{found or 1:.6g}"))
-    elif found:
-        at = (float(parse_epsilon(given["epsilon"])), found)
+        target = float(Fraction(given.pop("alpha")))
+        at = (solved, target) if solved else None
+        given["epsilon"] = decimal_text(Fraction(f"{solved or 1:.6g}"))
+    elif solved:
+        at = (float(parse_epsilon(given["epsilon"])), solved)
     around = curve(**given)
     slow = [row.sampler for row in answer.rows if row.sampler not in around["series"]]
     series = {name: curve(sampler=name, **given)["series"][name] for name in slow}
@@ -206,7 +206,7 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
 
 
 def _repeated(runs: Iterable[tuple[int, int]]) -> str:
-    """Return numbers and how often each stands there, as in ``98, 100, 99 x 997``."""
+    """Return numbers and how often each occurs in a row, as in ``98, 100, 99 x 997``."""
     return ", ".join(str(one) if times == 1 else f"{one} x {times}" for one, times in runs)
 
 

@@ -248,7 +248,7 @@ _BESIDE = {
 
 
 def _choice(options: Mapping[str, Any]) -> tuple[Alphabet | None, Callable[..., Release]]:
-    """Return the letters that may be printed, if they are listed, and what releases."""
+    """Return the letters that may be printed, if they are listed, and a function that releases."""
     columns, alphabets, codebook = (options[n] for n in ("columns", "alphabets", "codebook"))
     is_open = alphabets == (OPEN,) and len(columns) == 1
     kind = ROW if codebook is not None else OPEN if is_open else VALUE

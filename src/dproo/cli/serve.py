@@ -90,11 +90,11 @@ def _print_links(door: Door, show: Callable[[str], None]) -> None:
 
 
 def _lines() -> Iterator[bytes]:
-    """Yield what is typed, line by line, as long as there is somebody to type.
+    """Yield the typed lines until the input ends.
 
-    A process in the background is stopped if it reads from its terminal, unless the thread that
-    reads blocks that signal: then reading fails, until it is in the foreground again. The
-    descriptor is read, not ``sys.stdin``, which could not be closed meanwhile.
+    A process in the background is stopped when it reads from its terminal, unless the reading
+    thread blocks that signal: then reading fails until the process is in the foreground again.
+    The descriptor is read, because ``sys.stdin`` could not be closed meanwhile.
     """
     if hasattr(signal, "SIGTTIN"):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTIN])
@@ -114,7 +114,7 @@ def _lines() -> Iterator[bytes]:
 def _is_in_background() -> bool:
     try:
         return os.tcgetpgrp(0) != os.getpgrp()
-    except OSError:  # there is no terminal, or no longer
+    except OSError:  # there is no terminal any more
         return False
 
 

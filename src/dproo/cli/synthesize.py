@@ -61,7 +61,7 @@ _ENDINGS = (".csv", ".jsonl", ".parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Where the rows of a model go, and the model itself: new files, or standard output."""
+    """Where a model and its rows are written: new files, or standard output."""
 
     rows: int | None
     out: str | None = None
@@ -101,7 +101,7 @@ class Targets:
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 
     def write(self, model: Model) -> str:
-        """Write the model and rows of it; return the rows that are to be printed, if any.
+        """Write the model and its rows; return the rows to print, or '' if they are in a file.
 
         A file that cannot be written whole is not left behind.
         """
@@ -117,20 +117,20 @@ class Targets:
         return ""
 
     def drawn(self, model: Model) -> Rows:
-        """Return the rows that were asked for."""
+        """Return the requested rows."""
         return model.rows(
             self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
         )
 
 
 def _beside(path: Path) -> list[Path]:
-    """Return what is written beside a file of rows, to say that they are synthetic."""
+    """Return the file beside rows that marks them as synthetic, if they need one."""
     is_own = path.suffix.lower() == ".parquet"
     return [] if is_own else [path.with_name(f"{path.name}-metadata.json")]
 
 
 def _rehearse(name: str, path: Path, write: Any) -> None:
-    """Write a file without rows in a folder beside its place, and remove both."""
+    """Write a file without rows into a temporary folder beside its place, and remove it."""
     try:
         with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
             write(Path(folder) / path.name)
@@ -139,13 +139,13 @@ def _rehearse(name: str, path: Path, write: Any) -> None:
             "pyarrow must be installed to write Parquet: pip install 'dproo[frames]'. Or let --out"
             " end in .csv or .jsonl."
         ) from None
-    except Exception:  # noqa: BLE001 - of which kind depends on the library
+    except Exception:  # noqa: BLE001 - libraries raise their own
         condition = "be a file that can be written and can hold these columns"
         raise ValueError(refusal(name, condition, str(path))) from None
 
 
 def _written(path: Path, write: Any) -> None:
-    """Write into a folder beside a file, then move what is there to its place, durably."""
+    """Write into a temporary folder beside a file, then move the result into place, durably."""
     try:
         with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
             made = Path(folder) / path.name
@@ -156,7 +156,7 @@ def _written(path: Path, write: Any) -> None:
                         os.fsync(file.fileno())
                     new_file("out", str(path.parent / part.name))  # it may be there by now
                     part.replace(path.parent / part.name)
-    except Exception:  # noqa: BLE001 - whatever a library says
+    except Exception:  # noqa: BLE001 - libraries raise their own
         raise unwritable(path) from None
 
 
@@ -219,7 +219,7 @@ def rows_command(
 
 
 def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # noqa: FBT001
-    """Give epsilon its default before it is looked for."""
+    """Give epsilon its default before click requires it."""
     if value:
         context.default_map = {**(context.default_map or {}), "epsilon": PROBE}
     return value
@@ -289,7 +289,7 @@ def synthesize_command(data: str, **options: Any) -> None:
 
 
 def _book(options: Mapping[str, Any]) -> CodeBook | None:
-    """Return the code book of a file, or of listed letters; none where they are to be found."""
+    """Return the code book of a file or of listed letters, or None if they are to be found."""
     codebook = options["codebook"]
     if codebook is None and options["alphabets"]:
         alphabet, column = letters(options, UNIFORM)
@@ -306,7 +306,7 @@ def _book(options: Mapping[str, Any]) -> CodeBook | None:
 
 
 def _release_shares(data: str, book: CodeBook | None, options: Mapping[str, Any]) -> None:
-    """Release which share of each column is outside its letters, and nothing else."""
+    """Release only which share of each column is outside its letters."""
     if book is None:
         raise ValueError("--probe must be used with --codebook, or with --column and --alphabet.")
     names = [field.name for field in book.fields if field.outside is None]
@@ -325,8 +325,8 @@ def _release_shares(data: str, book: CodeBook | None, options: Mapping[str, Any]
             least, count, most = (
                 min(1, found[end] / max(model.records, 1)) for end in ("low", "count", "high")
             )
-            told = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
-            lines.append(shown(f"{name:<{width}}  {told} with the noise"))
+            share = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
+            lines.append(shown(f"{name:<{width}}  {share} with the noise"))
         return cast("Receipt", model.receipt), "".join(lines)
 
     release(data, options, made, what="counting", is_probe=True)
@@ -356,7 +356,7 @@ def _release(
             network=options["network"],
         )
         receipt = cast("Receipt", model.receipt)
-        kept = reprint(receipt, book_of(options["path"]))
-        return receipt, guarded(lambda: targets.write(model), kept=kept)
+        charged = reprint(receipt, book_of(options["path"]))
+        return receipt, guarded(lambda: targets.write(model), charged=charged)
 
     release(data, options, made, what="synthesizing")

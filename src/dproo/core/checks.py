@@ -127,7 +127,10 @@ def exact(value: Any, *, name: str = "an argument") -> Any:
 
 
 def _exact(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int:  # nearly always, and asking for a mapping takes longer
+        return value
+    if kind is dict or isinstance(value, Mapping):
         return {_exact(name): _exact(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return tuple(map(_exact, value)) if isinstance(value, tuple) else list(map(_exact, value))

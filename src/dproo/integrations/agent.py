@@ -1,4 +1,4 @@
-"""What an AI agent may learn from sensitive data: names, a plan, the budget, and private rows.
+"""What an AI agent may learn about sensitive data: names, a plan, the budget, and private rows.
 
 The owner's configuration names the data. An agent never sees a path, a connection or an error
 about the data: everything it gets is public or released.
@@ -63,7 +63,7 @@ _ROWS_SHOWN = 3
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
-    """A call that is refused; the agent gets this sentence instead of an answer."""
+    """A refused call; the agent gets this sentence instead of an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class Offer:
     Attributes:
         data: a file, or the URL of a database.
         person: the column that identifies people, or None to protect records.
-        account: the name of its budget in the ledger, if that is not the file's.
+        account: the name of its budget in the ledger, or None if it is named after the file.
         limits: what a call and a day may cost, with only this code book.
         model: the model of a private table, whose rows cost nothing; or None.
     """
@@ -88,13 +88,13 @@ class Offer:
 
     @property
     def budget(self) -> str:
-        """The name of its budget; a link in its path may mean another file than before."""
+        """The name of its budget, determined anew: a link in its path may have changed."""
         return dataset_name(str(self.data)) if self.account is None else self.account
 
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """What answers an agent: the datasets, by the names that it uses, and the ledger to charge."""
+    """The datasets that an agent may ask about, by name, and the ledger to charge."""
 
     offers: Mapping[str, Offer]
     ledger: Address
@@ -127,17 +127,17 @@ class Desk:
         """Return the answer of a tool; nothing is charged once nobody waits for it.
 
         Raises:
-            Refused: with a sentence that reveals nothing of the data, its place or its owner.
+            Refused: with a sentence that reveals nothing about the data, its place or its owner.
         """
         if tool not in TOOLS:
             raise Refused(f"There is no such tool; there are {', '.join(TOOLS)}.")
         function: Callable[..., dict[str, Any]] = getattr(self, tool)
         parameters = signature(function).parameters.values()
-        wanted = [given.name for given in parameters if given.kind is not given.KEYWORD_ONLY]
+        names = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
         if tool == "sample":
             function = partial(self.sample, is_awaited=is_awaited)
-        if set(arguments) != set(wanted):
-            raise Refused(f"{tool} takes {', '.join(wanted) or 'no arguments'}.")
+        if set(arguments) != set(names):
+            raise Refused(f"{tool} takes {', '.join(names) or 'no arguments'}.")
         try:
             return function(**arguments)
         except Refused:
@@ -195,7 +195,7 @@ class Desk:
         }
 
     def budget(self, dataset: object) -> dict[str, Any]:
-        """Return what is left, and what was charged today by anyone."""
+        """Return what is left, and what everybody was charged today."""
         offer = self._offer(dataset)
         account = self._account(offer)
         return {
@@ -277,7 +277,7 @@ class Desk:
 
 
 def _checked(check: Callable[[], Any]) -> Any:
-    """Return an argument of the agent, checked; the agent may read why it is refused."""
+    """Return a checked argument of the agent, who may read why it is refused."""
     try:
         return check()
     except (TypeError, ValueError) as error:
@@ -286,13 +286,13 @@ def _checked(check: Callable[[], Any]) -> Any:
 
 
 def _log(tool: str, error: Exception) -> None:
-    """Log an error of ours, which the agent does not see; other errors only by their type."""
+    """Log an error for the owner: our own with its sentence, others only by their type."""
     known = isinstance(error, TypeError | ValueError) or type(error).__module__.startswith("dproo.")
     sys.stderr.write(f"dproo mcp: {tool}: {error if known else type(error).__name__}\n")
 
 
 def _column(field: Field) -> dict[str, Any]:
-    """Return the possible values of a column, or the first and the last of very many."""
+    """Return the possible values of a column, or the first and the last if there are very many."""
     size = field.size
     if size <= _MOST_VALUES:
         return {"name": field.name, "type": field.kind, "values": [field[i] for i in range(size)]}

@@ -22,8 +22,8 @@ def privacy_loss_distribution(
 ) -> Any:
     """Return the privacy loss distribution of independent releases by ``mechanism``.
 
-    It is built from the pair that dominates the sampler, in both directions, and composed with
-    itself. Its losses are rounded up to the grid, which far outweighs the rounding of floats.
+    It is built from the pair of distributions that dominates the sampler, in both directions, and
+    composed with itself. Its losses are rounded up to the grid, by far more than floats round.
 
     Proof: docs/proofs/dominating_pair.md
 

@@ -80,7 +80,7 @@ class Running:
         os._exit(128 + number)
 
     def leave_to_signal(self) -> None:
-        """Wait for the end of the program if a signal came before that of the input."""
+        """Wait for a signal's end of the program, if one came before the input ended."""
         if self._is_ending:
             threading.Event().wait()
 
@@ -91,9 +91,9 @@ _RUNNING = Running()
 def server_of(desk: Desk, *, is_read: Callable[[], bool] = lambda: True) -> Server[Any]:
     """Return a server with the tools of a desk.
 
-    Plans are made one after another, since each takes a second of a core: whoever asks for many at
-    once waits for them alone. Nothing is charged for a call that was cancelled, or if nobody reads
-    the answers.
+    Plans are made one after another, since each takes a core for a second: an agent that asks for
+    many at once delays only its plans. Nothing is charged for a call that was cancelled, or if
+    nobody reads the answers.
     """
     plans = anyio.CapacityLimiter(1)
 
@@ -114,11 +114,8 @@ def server_of(desk: Desk, *, is_read: Callable[[], bool] = lambda: True) -> Serv
             ]
         )
 
-    async def call_tool(
-        _: object, asked: protocol.CallToolRequestParams
-    ) -> protocol.CallToolResult:
-        arguments = asked.arguments or {}
-        limiter = plans if asked.name == "plan" else None
+    async def call_tool(_: object, call: protocol.CallToolRequestParams) -> protocol.CallToolResult:
+        limiter = plans if call.name == "plan" else None
         is_over = threading.Event()
 
         async def notice_the_end() -> None:
@@ -130,12 +127,12 @@ def server_of(desk: Desk, *, is_read: Callable[[], bool] = lambda: True) -> Serv
         async with anyio.create_task_group() as group:
             group.start_soon(notice_the_end)
             try:
-                # A release continues if the call is cancelled after its charge, which stands.
+                # A release that was charged continues even if its call is cancelled.
                 answer = await anyio.to_thread.run_sync(
                     _RUNNING.answer,
                     desk,
-                    asked.name,
-                    arguments,
+                    call.name,
+                    call.arguments or {},
                     lambda: not is_over.is_set() and is_read(),
                     limiter=limiter,
                 )

@@ -34,8 +34,8 @@ def make_sampler(
     The privacy map is ``log(1 + d_in (e^epsilon - 1))`` for ROO and ``d_in epsilon`` for the
     others, as the least float that is not below it.
 
-    Guarantee: the map is never below the certified loss, and at 1 at most the float above
-    epsilon.
+    Guarantee: the map is never below the certified loss, and at distance 1 it is at most the float
+    above epsilon.
 
     Args:
         input_domain: vectors of any atoms; under change-one distance, with a stated size, since

@@ -7,7 +7,7 @@ all events in order, and notes what is wrong with any of them.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -76,7 +76,7 @@ class Line:
         request: the public parameters of the release.
         delta: what it cost in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
-        receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
+        receipt: the recorded receipt, without what the ledger adds to it; empty before.
         spender: the role of the database that made it; None in a file.
         problem: what is wrong with its events, if anything is.
     """
@@ -159,7 +159,7 @@ class ApprovalRequest:
         at: when it was requested, UTC.
         by: the role that requested it.
         request: the public parameters of the release, as its receipt will have them.
-        state: what became of it.
+        state: whether it waits, was decided, or was used up by a charge.
     """
 
     number: int
@@ -197,8 +197,8 @@ class BudgetTally:
     nano: int = 0
     atto: int = 0
     restored: int = 0
-    days: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    roles: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    days: Counter[str] = field(default_factory=Counter)
+    roles: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, declared: Event) -> BudgetTally:
@@ -218,19 +218,19 @@ class BudgetTally:
         else:
             self.roles[event.role] += event.nano
 
-    def require_basis(self, asked: Basis) -> None:
+    def require_basis(self, basis: Basis) -> None:
         """Raise unless a release has the declared neighbours and unit."""
         name = self.declared.dataset
-        if asked.unit != self.basis.unit:
+        if basis.unit != self.basis.unit:
             is_person = self.basis.unit == PERSON
             raise OtherRelationError(
                 f"person must be {'given' if is_person else 'left out'}: the budget of {name!r} was"
                 f" declared for the unit {self.basis.unit!r}, and the epsilons of people and of"
-                f" records do not add up. Declare another budget with unit={asked.unit!r}, and name"
+                f" records do not add up. Declare another budget with unit={basis.unit!r}, and name"
                 " it with dataset=."
             )
         for part in ("neighbours", "records_per_person"):
-            declared, given = getattr(self.basis, part), getattr(asked, part)
+            declared, given = getattr(self.basis, part), getattr(basis, part)
             if given != declared:
                 raise OtherRelationError(
                     refusal(part, f"be {declared!r} as declared", given)
@@ -254,11 +254,11 @@ class BudgetTally:
         require_left(name, (charge.nano, charge.atto), total=total, spent=(self.nano, self.atto))
         if not (self.limits.declared or limits.declared):
             return
-        theirs = self.roles.get(charge.role, 0) + self.restored
+        by_role = self.roles[charge.role] + self.restored + charge.nano
         sums = {
             "per_release": charge.nano,
-            "per_day": self.days.get(charge.at[:10], 0) + charge.nano,
-            "per_spender": theirs + charge.nano if charge.role else None,
+            "per_day": self.days[charge.at[:10]] + charge.nano,
+            "per_spender": by_role if charge.role else None,
         }
         for rules in (self.limits, limits):
             rules.require(name, request, at=charge.at, sums=sums)
@@ -270,7 +270,7 @@ class BudgetTally:
             **vars(self.basis),
             budget=self.declared.nano,
             spent=self.nano,
-            spent_today=self.days.get(day, 0),
+            spent_today=self.days[day],
             delta=self.declared.atto,
             delta_spent=self.atto,
             limits=self.limits,
@@ -292,7 +292,7 @@ class Replay:
         tallies: the running sums, by dataset.
         lines: the charges, by number.
         requests: the requests, by number.
-        problems: what is wrong, by the number of the event.
+        problems: what is wrong with an event, by its number.
         count: the number of events processed.
         head: the hash of the last one.
         hashes: the hashes of all events.
@@ -307,7 +307,7 @@ class Replay:
     hashes: set[str] = field(default_factory=set)
     _at: str = ""
     _names: dict[int, str] = field(default_factory=dict)
-    _asked: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    _requested_keys: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
 
     @classmethod
@@ -371,7 +371,7 @@ class Replay:
         total = 0 if delta is None else delta_budget_of(read(delta))
         _require(
             (event.entry, event.nano, event.atto) == (0, budget_of(read(budget)), total),
-            "its numbers are not those of its text",
+            "its numbers do not match its text",
         )
 
     def _reserved(
@@ -381,7 +381,7 @@ class Replay:
         self._charge(event, request={} if fault else request, add=False)
         try:
             _require_cost(event, epsilon, delta)
-            _require(fault is None, f"of its request, {fault}")
+            _require(fault is None, f"in its request, {fault}")
             tally.require(event, request, NO_LIMITS)
             if event.entry:
                 self._use(event, (event.dataset, epsilon, delta, request, event.role))
@@ -390,11 +390,11 @@ class Replay:
         finally:
             tally.add(event)
 
-    def _use(self, event: Event, asked: tuple[Any, ...]) -> None:
+    def _use(self, event: Event, key: tuple[Any, ...]) -> None:
         """Use up an approval; it covers exactly the release and the role that requested it."""
         request = self.requests[event.entry]
-        is_same = self._asked[event.entry] == asked
-        _require(is_same and request.state == APPROVED, "its approval is of something else")
+        is_same = self._requested_keys[event.entry] == key
+        _require(is_same and request.state == APPROVED, "its approval is for another release")
         self.requests[event.entry] = replace(request, state="used")
 
     def _requested(
@@ -402,7 +402,7 @@ class Replay:
     ) -> None:
         _require(event.dataset in self.tallies and event.entry == 0, "it belongs to no budget")
         fault = shape_fault("request", request)
-        asked = ApprovalRequest(
+        self.requests[event.seq] = ApprovalRequest(
             number=event.seq,
             dataset=event.dataset,
             charge=event.nano,
@@ -412,29 +412,29 @@ class Replay:
             request={} if fault else request,
             state="open",
         )
-        self.requests[event.seq] = asked
-        self._asked[event.seq] = (event.dataset, epsilon, delta, request, event.role)
+        self._requested_keys[event.seq] = (event.dataset, epsilon, delta, request, event.role)
         _require_cost(event, epsilon, delta)
-        _require(fault is None, f"of its request, {fault}")
+        _require(fault is None, f"in its request, {fault}")
 
     def standing(self, dataset: str, body: Mapping[str, Any], role: str) -> ApprovalRequest | None:
-        """Return the newest request of exactly this release by this role that is not used up."""
-        wanted = dataset, body["epsilon"], body.get("delta"), body["request"], role
-        found = [self.requests[number] for number, asked in self._asked.items() if asked == wanted]
-        return next((one for one in reversed(found) if one.state != "used"), None)
+        """Return this role's newest unused request for exactly this release, or None."""
+        key = dataset, body["epsilon"], body.get("delta"), body["request"], role
+        same = [self.requests[n] for n, known in self._requested_keys.items() if known == key]
+        return next((request for request in reversed(same) if request.state != "used"), None)
 
     def _decided(self, event: Event) -> None:
-        asked = self.requests[event.entry]
+        request = self.requests[event.entry]
+        is_open = request.state == "open" and request.dataset == event.dataset
         _require(
-            asked.state == "open" and asked.dataset == event.dataset and asked.by != event.role,
-            "it decides nothing that is open, or what the same role has asked for",
+            is_open and request.by != event.role,
+            "it decides no open request, or one of the same role",
         )
         _require(event.nano == event.atto == 0, "it charges something")
         decision: State = "approved" if event.kind == APPROVED else "denied"
-        self.requests[event.entry] = replace(asked, state=decision)
+        self.requests[event.entry] = replace(request, state=decision)
 
     def _restored(self, event: Event, *, head: str) -> None:
-        """Charge what was lost, even beyond the budget: it was released."""
+        """Charge what was lost, even beyond the budget, since it was released."""
         self._charge(event, request={})
         _require(event.entry == 0 and min(event.nano, event.atto) >= 0, "its numbers are wrong")
         _require(len(head) == len(NO_EVENT), "it names no event")
@@ -443,12 +443,11 @@ class Replay:
         line = self.lines[event.entry]
         _require(not (line.is_recorded or line.is_restored), "its charge is recorded already")
         fault = shape_fault("receipt", receipt)
-        kept = {} if fault else receipt
-        self.lines[event.entry] = replace(line, is_recorded=True, receipt=kept)
-        numbers = event.nano, event.atto, event.at
-        is_right = self._names[event.entry] == event.dataset and numbers == (0, 0, "")
-        _require(is_right, "it is not of its charge")
-        _require(fault is None, f"of its receipt, {fault}")
+        shown = {} if fault else receipt
+        self.lines[event.entry] = replace(line, is_recorded=True, receipt=shown)
+        parts = event.dataset, event.nano, event.atto, event.at
+        _require(parts == (self._names[event.entry], 0, 0, ""), "it does not match its charge")
+        _require(fault is None, f"in its receipt, {fault}")
 
     def _charge(
         self,
@@ -515,7 +514,7 @@ def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - the condi
 
 
 def _require_cost(event: Event, epsilon: str, delta: str | None) -> None:
-    problem = "its charge is not that of its epsilon and delta"
+    problem = "its charge does not match its epsilon and delta"
     _require((event.nano, event.atto) == _cost(epsilon, delta), problem)
 
 
@@ -542,7 +541,7 @@ def require_left(
 
 
 def corrupt(ledger: object, what: str) -> CorruptLedgerError:
-    """Return the error of a ledger that is not what this software wrote."""
+    """Return the error for a ledger that differs from what this software wrote."""
     return CorruptLedgerError(f"the ledger {ledger} is corrupt: {what}")
 
 
@@ -570,7 +569,7 @@ def budgets(accounts: Iterable[Account]) -> str:
     """Return the accounts as a table for a notebook."""
     heads = ("dataset", "epsilon left", "of", "charges", "neighbours")
     rows = []
-    for one in accounts:
-        left, of = in_epsilon(one.left), in_epsilon(one.budget)
-        rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
+    for account in accounts:
+        left, total = in_epsilon(account.left), in_epsilon(account.budget)
+        rows.append((account.dataset, left, total, len(account.lines), account.neighbours))
     return table("Privacy budgets", rows, heads=heads)

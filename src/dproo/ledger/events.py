@@ -38,7 +38,7 @@ class Event(NamedTuple):
         atto: the same in atto-delta.
         at: the time, UTC; empty for a record, since it would show how long counting took.
         role: the role of the database that wrote it; empty in a file.
-        id: random, so that an event differs from those of every other ledger and copy.
+        id: random, so that no event equals one of another ledger or copy.
         body: everything else, as the JSON text that was hashed.
         hash: SHA-256 of the previous event's hash and all fields above.
     """
@@ -102,15 +102,13 @@ class Draft:
     def event(self, *, after: Event | None, at: str) -> Event:
         """Return the event that follows another one, or is the first."""
         seq, previous = (1, NO_EVENT) if after is None else (after.seq + 1, after.hash)
-        numbers = self.entry, self.nano, self.atto
-        made = Event(
-            seq, self.kind, self.dataset, *numbers, at, "", self.id, canonical(self.body), ""
-        )
-        return made._replace(hash=made.link(previous))
+        numbers, body = (self.entry, self.nano, self.atto), canonical(self.body)
+        event = Event(seq, self.kind, self.dataset, *numbers, at, "", self.id, body, "")
+        return event._replace(hash=event.link(previous))
 
 
 def canonical(value: object) -> str:
-    """Return the canonical JSON of ``value``: printable ASCII, names sorted, no blanks.
+    """Return the canonical JSON of ``value``: printable ASCII, sorted names, no blanks.
 
     >>> canonical({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'

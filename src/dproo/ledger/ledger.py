@@ -58,6 +58,7 @@ from dproo.ledger.rules import (
 from dproo.ledger.stores import PATIENCE, LedgerSession, Store, seconds, store_of
 from dproo.ledger.witness import Witness, named_witness, write_notes
 from dproo.mechanisms import Relation
+from dproo.receipt import Charged
 
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
 ROOM = 1 << 16
@@ -67,7 +68,7 @@ Result = TypeVar("Result")
 
 
 def always() -> bool:
-    """Say that somebody waits for a release."""
+    """Return that somebody waits for the release, as ``is_awaited`` of a ledger."""
     return True
 
 
@@ -107,7 +108,7 @@ class Ledger:
             own witness; by default ``DPROO_WITNESS``.
 
     Guarantee: for each dataset the exact epsilons of all releases whose data was read never
-    sum to more than the declared budget, even after a crash and with many processes. An old
+    add up to more than the declared budget, even after a crash and with many processes. An old
     copy put in its place is refused.
 
     >>> from tempfile import TemporaryDirectory
@@ -133,9 +134,13 @@ class Ledger:
         timeout: float = PATIENCE,
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
-        found = {"path": address_of(path), "witness": named_witness(witness)}
-        patience = seconds(timeout)
-        vars(self).update(found, timeout=patience, limits=NO_LIMITS, is_awaited=always)
+        vars(self).update(
+            path=address_of(path),
+            witness=named_witness(witness),
+            timeout=seconds(timeout),
+            limits=NO_LIMITS,
+            is_awaited=always,
+        )
         with self._reading(is_checked=False):
             pass
 
@@ -169,7 +174,7 @@ class Ledger:
 
         Args:
             limits: the rules.
-            is_awaited: returns whether anybody still waits for a release; where nobody does,
+            is_awaited: returns whether anybody still waits for a release; if nobody does,
                 nothing is charged.
         """
         if not isinstance(limits, Limits):
@@ -252,8 +257,7 @@ class Ledger:
         """
         dataset, room = exact(dataset), whole("room", room, at_least=0)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
-        public = public_text("request", _parts("request", request), basis.neighbours)
-        draft = _reservation(dataset, epsilon, delta, public)
+        draft = _reservation(dataset, epsilon, delta, request, basis)
         limited = replace(draft, limits=self.limits, room=room)
 
         def append(session: LedgerSession) -> Event:
@@ -281,8 +285,7 @@ class Ledger:
         Otherwise, a second person has yet to approve the release. Nothing is charged.
         """
         dataset = exact(dataset)
-        public = public_text("request", _parts("request", request), basis.neighbours)
-        draft = _reservation(dataset, epsilon, delta, public)
+        draft = _reservation(dataset, epsilon, delta, request, basis)
         with self._reading() as session:
             tally = session.tally(dataset)
             tally.require_basis(basis)
@@ -290,10 +293,10 @@ class Ledger:
             tally.require(charge, request, self.limits)
             if not tally.limits.needs_approval(draft.nano):
                 return True
-            asked = Replay.of(session.events()).standing(dataset, draft.body, session.role)
-        if asked is not None and asked.state == DENIED:
-            raise denied(dataset, asked.number)
-        return asked is not None and asked.state == APPROVED
+            known = Replay.of(session.events()).standing(dataset, draft.body, session.role)
+        if known is not None and known.state == DENIED:
+            raise denied(dataset, known.number)
+        return known is not None and known.state == APPROVED
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Store a release, durably, before any of it is shown; return its receipt to show.
@@ -310,8 +313,8 @@ class Ledger:
         """
         if not isinstance(entry, Entry):
             raise TypeError(refusal("entry", "be what reserve returned", entry))
-        kept = _parts("receipt", receipt)
-        kept.pop("ledger", None)
+        parts = _parts("receipt", receipt)
+        parts.pop("ledger", None)
         draft = Draft(kind=RECORDED, dataset=entry.dataset, body={}, entry=entry.number)
 
         def append(session: LedgerSession) -> dict[str, Any]:
@@ -319,7 +322,7 @@ class Ledger:
             if reserved.hash != entry.hash:
                 raise _unknown(entry.number)
             basis = session.declared(entry.dataset).fields
-            public = public_text("receipt", kept, basis["neighbours"])
+            public = public_text("receipt", parts, basis["neighbours"])
             return _receipt(reserved, session.append(replace(draft, body={"receipt": public})))
 
         return self._write(append, needs_room=False)
@@ -372,13 +375,13 @@ class Ledger:
 
     def _decide(self, number: int, kind: str) -> None:
         number = whole("request", number, at_least=1, at_most=MOST_EVENTS)
-        known = Draft(kind=kind, dataset="", entry=number, body={})
+        draft = Draft(kind=kind, dataset="", entry=number, body={})
 
         def append(session: LedgerSession) -> None:
-            asked = session.event(number)
-            if asked is None or asked.kind != REQUESTED or isinstance(self.path, Path):
+            request = session.event(number)
+            if request is None or request.kind != REQUESTED or isinstance(self.path, Path):
                 raise UnknownEntryError(refusal("request", "be the number of an open one", number))
-            session.append(replace(known, dataset=asked.dataset))
+            session.append(replace(draft, dataset=request.dataset))
 
         self._write(append)
 
@@ -438,8 +441,11 @@ class Ledger:
         return result
 
 
-def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[str, Any]) -> Draft:
-    """Return a charge of what a release costs, rounded up."""
+def _reservation(
+    dataset: str, epsilon: Number, delta: Number, request: Mapping[str, Any] | None, basis: Basis
+) -> Draft:
+    """Return the charge for a release: its cost, rounded up, and its public parameters."""
+    public = public_text("request", _parts("request", request), basis.neighbours)
     nano, atto = charge_of(epsilon), delta_charge_of(delta)
     exact = written("epsilon", rational("epsilon", epsilon))
     return Draft(
@@ -447,12 +453,12 @@ def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[
         dataset=dataset,
         nano=nano,
         atto=atto,
-        body={"request": request, "epsilon": exact, **delta_field(delta)},
+        body={"request": public, "epsilon": exact, **delta_field(delta)},
     )
 
 
 def _parts(name: str, value: object) -> dict[str, Any]:
-    """Return the plain parts of a request or a receipt."""
+    """Return the parts of a request or a receipt, by plain names."""
     if not isinstance(value, Mapping | None):
         raise TypeError(refusal(name, "be a mapping", value))
     return {exact(key): part for key, part in (value or {}).items()}
@@ -471,15 +477,11 @@ def _unknown(number: int) -> UnknownEntryError:
 
 def _receipt(reserved: Event, recorded: Event) -> dict[str, Any]:
     """Return the receipt of a release, with its field ``ledger``."""
-    charged = {"charge_nano_epsilon": reserved.nano}
-    if reserved.atto:
-        charged["charge_atto_delta"] = reserved.atto
-    return {
-        **recorded.fields["receipt"],
-        "ledger": {
-            "dataset": reserved.dataset,
-            "entry": reserved.seq,
-            **charged,
-            "head": recorded.hash,
-        },
-    }
+    charged = Charged(
+        dataset=reserved.dataset,
+        entry=reserved.seq,
+        charge_nano_epsilon=reserved.nano,
+        charge_atto_delta=reserved.atto,
+        head=recorded.hash,
+    )
+    return {**recorded.fields["receipt"], "ledger": charged.as_dict()}

@@ -29,7 +29,7 @@ from dproo.errors import (
 VARIABLE = "DPROO_LEDGER"
 
 GATE = threading.RLock()
-"""Held with a lock on a file, and by a fork: a child would inherit locks nobody releases."""
+"""Held together with a lock on a file, and during a fork: a child would keep inherited locks."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -44,7 +44,8 @@ _FACTS = 1 << 12  # more bytes than Linux ever returns about a handle
 class Database:
     """A database of PostgreSQL that holds a ledger.
 
-    Its text is only host, port and name: the URL may hold a password, and is for the driver.
+    As text it shows only host, port and name: the URL, which only the driver gets, may hold a
+    password.
 
     >>> print(Database("postgresql://ann:secret@db.example/clinic"))
     postgresql://db.example/clinic
@@ -70,7 +71,7 @@ def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
     """Return where a ledger is, from a path or a URL.
 
     Raises:
-        ValueError: it is meant to be a PostgreSQL URL, but is not a valid one.
+        ValueError: it begins like a PostgreSQL URL, but is not a valid one.
     """
     if isinstance(ledger, Database):
         return ledger
@@ -92,7 +93,7 @@ def default_path() -> Address:
     """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
 
     Raises:
-        ValueError: the variable is relative, or there is neither a variable nor a home.
+        ValueError: the variable is a relative path, or there is neither a variable nor a home.
     """
     if postgresql_url.is_url(os.environ.get(VARIABLE)):
         return address_of(os.environ[VARIABLE])
@@ -118,7 +119,7 @@ def require_place(path: Path) -> tuple[int, int]:
 
 @cache
 def require_path(path: Path) -> None:
-    """Refuse a URL, which as a path would create folders named after a password."""
+    """Refuse a URL: as a path it would create folders that are named after a password."""
     is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
     if is_url or may_hold_secret(str(path)):
         raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
@@ -126,7 +127,7 @@ def require_path(path: Path) -> None:
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Turn every system error in finding or opening a file into one sentence."""
+    """Turn every error of the system, when a file is found or opened, into one sentence."""
     try:
         yield
     except FileNotFoundError:
@@ -141,8 +142,8 @@ def system_errors(path: Path) -> Iterator[None]:
 def require_folder(folder: Path) -> None:
     """Raise unless only the owner and root can change what the folder holds.
 
-    In the folders above, the sticky bit suffices: it keeps others from renaming the next one.
-    Each folder is checked both under its own name and where links lead.
+    For the folders above, the sticky bit suffices: it keeps others from renaming the next one.
+    Every folder is checked under its own name, and where links lead.
     """
     links = [_require_part(part, is_last=part is folder) for part in (folder, *_above(folder))]
     if any(links) or ".." in folder.parts:
@@ -162,19 +163,16 @@ def _require_part(part: Path, *, is_last: bool) -> bool:
     Returns:
         Whether the name is a link.
     """
-    found = link = part.lstat()
-    is_link = stat.S_ISLNK(link.st_mode)
-    if is_link:
-        found = part.stat()
-    is_held = not is_last and found.st_mode & stat.S_ISVTX
+    link, found = part.lstat(), part.stat()
+    is_sticky = not is_last and found.st_mode & stat.S_ISVTX
     # The owner of a link can point it elsewhere.
     is_owned = {found.st_uid, link.st_uid} <= _trusted()
-    if not is_owned or (not is_held and _others_write(part, found)):
+    if not is_owned or (not is_sticky and _others_write(part, found)):
         raise UnsafePlaceError(
             f"the folder {part} can be changed by others, who could replace the ledger. "
             "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
         )
-    return is_link
+    return stat.S_ISLNK(link.st_mode)
 
 
 def require_file(path: Path, found: os.stat_result) -> None:
@@ -199,8 +197,8 @@ def require_unmounted(path: Path) -> None:
 def _others_write(path: Path, found: os.stat_result) -> bool:
     """Return whether others may write; the owner's private group does not count.
 
-    If the file has an access control list (ACL), the group's bits are the most that it grants
-    to anyone.
+    In a file with an access control list (ACL), the group's bits are the most that the list
+    grants to anyone.
     """
     writers = found.st_mode & _OTHERS_WRITE
     if writers != stat.S_IWGRP:

@@ -86,7 +86,7 @@ def accept_restore(
 
     Returns:
         What was lost for each dataset. One whose declaration was lost cannot be charged. Of
-        several callers at once, one charges it, and the others may get the same list.
+        several callers at the same time only one charges it, and others may get the same list.
 
     Raises:
         ValueError: the ledger lacks nothing.
@@ -102,10 +102,14 @@ def accept_restore(
             raise ValueError(f"the ledger {address} lacks nothing; there is no restore to accept.")
         names = session.names()
         again = {event.fields["head"] for event in session.events() if event.kind == RESTORED}
-        due = [note for note in lost if _is_charge(note, names) and note.hash not in again]
+        due = [
+            note
+            for note in lost
+            if note.dataset in names and note.nano + note.atto > 0 and note.hash not in again
+        ]
         news = memory.news(session)
         if not due and any(newest in lost and not notes for _, newest, notes in news):
-            due = [replace(lost[-1], dataset=names[0], nano=0, atto=0)]  # something to note
+            due = [replace(lost[-1], dataset=names[0], nano=0, atto=0)]  # an event to note
         for note in due:
             draft = Draft(
                 kind=RESTORED,
@@ -117,23 +121,18 @@ def accept_restore(
             session.append(draft)
         return _losses(lost, names), memory.news(session)
 
-    found, news = store.write(restore)
+    losses, news = store.write(restore)
     write_notes(news, timeout=timeout)
-    return found
+    return losses
 
 
-def _is_charge(lost: Note, declared: Iterable[str]) -> bool:
-    return lost.dataset in declared and bool(lost.nano or lost.atto)
-
-
-def _losses(lost: Iterable[Note], declared: Iterable[str]) -> list[Loss]:
+def _losses(lost: Iterable[Note], declared: list[str]) -> list[Loss]:
     """Return what was lost for each dataset, including those without a charge."""
     sums: dict[str, tuple[int, int]] = {}
     for note in lost:
         nano, atto = sums.get(note.dataset, (0, 0))
         sums[note.dataset] = nano + note.nano, atto + note.atto
-    known = set(declared)
     return [
-        Loss(dataset=name, charge=nano, delta=atto, is_declared=name in known)
+        Loss(dataset=name, charge=nano, delta=atto, is_declared=name in declared)
         for name, (nano, atto) in sums.items()
     ]

@@ -1,6 +1,6 @@
 """What may enter a ledger: the limits, names and shapes that Python and the database share.
 
-``TERMS`` and ``SHAPES`` hold every limit; those of epsilon and of budgets come from
+``TERMS`` and ``SHAPES`` hold every limit; the limits of epsilon and of budgets come from
 ``dproo.core.numbers``. Python checks them, and the installation of a ledger in PostgreSQL passes
 them to ``schema.sql``.
 """
@@ -61,12 +61,12 @@ TERMS: dict[str, int] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that every single release of a dataset must obey, as people read of it.
+    """How a rule that every release of a dataset must obey is described.
 
     Attributes:
-        help: what it asks for.
-        text: what it says; ``{}`` is its value.
-        sums: what a sum of charges that it caps is over; empty if it caps none.
+        help: the help of its option.
+        text: the rule in a few words; ``{}`` is its value.
+        sums: what the sum of charges that it caps is over; empty if it caps none.
         is_epsilon: whether its value is an epsilon.
         is_for_several: whether it distinguishes people, which a file cannot.
     """
@@ -128,7 +128,7 @@ ALLOWANCES = tuple(name for name, rule in RULES.items() if rule.sums)
 
 _AMOUNTS = tuple(name for name, rule in RULES.items() if rule.is_epsilon)
 _NEVER_PUBLIC = frozenset({"counts", "m", "q", "seed"})
-_TELLS_N = frozenset({"n", "worst_alpha"})
+_REVEALS_N = frozenset({"n", "worst_alpha"})
 _BY_COLUMN = {"other", "left_out"}
 """Parts of a receipt whose fields are columns, which may have any name."""
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -211,7 +211,7 @@ def written(name: str, amount: Fraction) -> str:
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> Fraction:
-    """Return the amount of a stored fraction; the inverse of :func:`written`."""
+    """Return the amount that :func:`written` wrote."""
     if len(text) > TERMS["fraction_max"] or not _FRACTION.fullmatch(text):
         raise ValueError(refusal("amount", "be a fraction", text))
     amount = Fraction(text)
@@ -232,10 +232,10 @@ def denied(dataset: str, number: int) -> RuleRefused:
 
 
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> dict[str, Any]:
-    """Return a request or receipt as it will be read back; raise if it cannot, or is private.
+    """Return a request or receipt as it will be read back; raise if it cannot be, or is private.
 
-    Released ``values`` may contain any name, such as a group called ``m``, and so may what is
-    said of each column.
+    Released ``values`` may contain any name, such as a group called ``m``, and so may the parts
+    whose fields are columns.
     """
     try:
         json_text = json.dumps(exact(value), allow_nan=False, sort_keys=True)
@@ -244,14 +244,14 @@ def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> dict[st
     if fault := fault_of(part, json_text.replace("\x7f", "\\u007f")):
         raise ValueError(f"{part} must be one that can be read back: {fault}.")
     plain: dict[str, Any] = json.loads(json_text)
-    if found := _private_field(plain, neighbours):
-        raise ValueError(f"{part} must be public, got a field {found!r}.")
+    if name := _private_field(plain, neighbours):
+        raise ValueError(f"{part} must be public, got a field {name!r}.")
     return plain
 
 
 def private_names(neighbours: str) -> frozenset[str]:
-    """Return what no field of a request or receipt may be called."""
-    return _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else frozenset())
+    """Return the names that no field of a request or receipt may have."""
+    return _NEVER_PUBLIC | (_REVEALS_N if neighbours == ADD_REMOVE else frozenset())
 
 
 def _private_field(value: object, neighbours: str) -> str | None:
@@ -304,7 +304,7 @@ def fault_of(part: str, text: str) -> str | None:
 
 
 def shape_fault(part: str, value: object) -> str | None:
-    """Return which part of a value has another type than in ``SHAPES``, or None if none has."""
+    """Return how the types of a value differ from ``SHAPES``, or None if they do not."""
     if type(value) is not dict:
         return "it is not an object"
     shapes = _TYPES[part]
@@ -313,14 +313,14 @@ def shape_fault(part: str, value: object) -> str | None:
     for name, types in shapes.items():
         if name in value:
             found = value[name]
-            is_right = type(found) in types
-            if not is_right or (type(found) is list and not all(type(x) is str for x in found)):
+            are_texts = type(found) is not list or all(type(text) is str for text in found)
+            if type(found) not in types or not are_texts:
                 return f"{name} has another type"
     return None
 
 
 def _number(text: str) -> float:
-    """Return a number within the range of floats; the database refuses any other too."""
+    """Return a number within the range of floats; the database refuses all others too."""
     value = float(text)
     is_too_small = value == 0 and _ZERO.fullmatch(text) is None
     if not isfinite(value) or is_too_small:
@@ -329,15 +329,14 @@ def _number(text: str) -> float:
 
 
 def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(parts)
-    if len(found) < len(parts):
+    if len(named := dict(parts)) < len(parts):
         raise ValueError("a name occurs twice")
-    return found
+    return named
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The rules that every single release of a dataset must obey.
+    """The rules that every release of a dataset must obey.
 
     Attributes:
         per_release: the largest epsilon of one release.
@@ -384,19 +383,20 @@ class Limits:
     @cached_property
     def declared(self) -> dict[str, Any]:
         """The rules as stored in the ledger."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        found = {name: value for name, value in given.items() if value is not None}
-        return found | ({"columns": list(self.columns)} if self.columns is not None else {})
+        rules = {rule.name: getattr(self, rule.name) for rule in fields(self)}
+        if self.columns is not None:
+            rules["columns"] = list(self.columns)
+        return {name: value for name, value in rules.items() if value is not None}
 
     @cached_property
     def most(self) -> dict[str, int]:
         """The rules that are an epsilon, in nano-epsilon."""
-        found = (name for name in _AMOUNTS if name in self.declared)
-        return {name: _nano(name, self.declared[name]) for name in found}
+        declared = self.declared
+        return {name: _nano(name, declared[name]) for name in _AMOUNTS if name in declared}
 
     @property
     def text(self) -> str:
-        """The rules in one line, for a person.
+        """The rules in one line for people.
 
         >>> Limits(per_day=2, per_spender="1.5", until="2099-12-31", columns=["sex"]).text
         'at most 2 a day, at most 1.5 a spender, nothing from 2099-12-31 on, only sex'
@@ -440,12 +440,12 @@ class Limits:
                 if amount > self.most[rule]:
                     raise exceeded(rule, dataset, amount=amount, most=self.most[rule])
         by = request.get("by")
-        asked = {*request.get("columns", ()), *([by] if isinstance(by, str) else by or [])}
-        if self.columns is not None and not (asked and asked <= set(self.columns)):
+        shown = {*request.get("columns", ()), *([by] if isinstance(by, str) else by or [])}
+        if self.columns is not None and not (shown and shown <= set(self.columns)):
             allowed = ", ".join(self.columns)
             raise RuleRefused("columns", dataset, f"only {allowed} may be released")
-        used = {request.get("codebook_sha256"), request.get("alphabet_sha256")}
-        if self.codebook is not None and self.codebook not in used:
+        digests = {request.get("codebook_sha256"), request.get("alphabet_sha256")}
+        if self.codebook is not None and self.codebook not in digests:
             raise RuleRefused("codebook", dataset, f"the code book is {self.codebook}")
 
     def needs_approval(self, charge: int) -> bool:

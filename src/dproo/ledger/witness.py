@@ -1,4 +1,4 @@
-"""What is remembered of a ledger outside it, and whether the ledger still holds it.
+"""What is remembered of a ledger outside of it, and whether the ledger still holds it.
 
 The file itself cannot show that an old copy was restored, that a stale journal was rolled back
 over later charges, or that a disk lost its last writes. So witnesses note every event after its
@@ -9,8 +9,8 @@ earlier event of the same chain, and the next write catches up. The notes are ne
 ledger unless it has lost something, provided that they are read *before* the state of the ledger
 with which they are compared: a charge in between only makes that state newer.
 
-A note is one line of JSON per event, without request and receipt. The newest note of a ledger is
-the last one in the file. A file that begins with anything else, such as data or a ledger, is not
+A note is a line of JSON for one event, without its request and receipt. The newest note of a ledger
+is the last one in the file. A file that begins with anything else, such as data or a ledger, is not
 a witness, whatever path or link leads to it: it is neither searched nor appended to.
 """
 
@@ -40,8 +40,8 @@ from dproo.ledger.events import CHARGES, Event
 from dproo.ledger.location import GATE, make_folder, sync_folder
 
 _HASH = re.compile("[0-9a-f]{64}")
-_HEAD = 1 << 12  # bytes in which a witness has at least the beginning of a note
-_TAIL = 1 << 16  # bytes in which the wanted notes nearly always are
+_HEAD = 1 << 12  # bytes at the beginning of a witness, which hold at least the start of a note
+_TAIL = 1 << 16  # bytes at its end, which nearly always hold the wanted notes
 _PAUSE = 0.005
 _ROOM = 1 << 20  # bytes; a disk that is full after the commit would cost a charge
 
@@ -91,7 +91,7 @@ class Witness:
 
     Attributes:
         path: the file.
-        is_made: whether it is created if missing. The user's own is; any other must exist, since
+        is_made: whether it is created if missing, as the user's own. Any other must exist, since
             its disk may not be mounted.
     """
 
@@ -99,7 +99,7 @@ class Witness:
     is_made: bool = False
 
     def newest(self, ledger: str) -> Note | None:
-        """Return the last note of a ledger."""
+        """Return the last note of a ledger, or None."""
         with self._reading() as file:
             return _newest(file, ledger)
 
@@ -151,7 +151,7 @@ class Witness:
         Args:
             notes: notes of consecutive events, oldest first.
             after: the newest note when the first of these events was written.
-            timeout: seconds to wait for other processes, which hold the lock for one write.
+            timeout: seconds to wait for the lock, which other processes hold for one write each.
         """
         last = notes[-1]
         with self._errors("written"), self._locked(timeout) as file:
@@ -163,7 +163,7 @@ class Witness:
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
                 elif newest != after:
-                    if _has(file, last):  # another process wrote it first
+                    if _has(file, last):  # another process was faster
                         return
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
                 if size and os.pread(file, 1, size - 1) != b"\n":
@@ -239,7 +239,7 @@ _CUT = re.compile(rb"[0-9a-f]{0,64}")
 
 
 def _require_notes(file: int) -> None:
-    """Raise unless a file is empty, or begins with a note or what a crash has left of one."""
+    """Raise unless a file is empty, or begins with a note or with what a crash has left of one."""
     size = os.fstat(file).st_size
     for line in os.pread(file, min(size, _HEAD), 0).splitlines():
         if _BEGUN.match(line):
@@ -267,11 +267,8 @@ def _newest(file: int, ledger: str) -> Note | None:
 
 
 def _has(file: int, note: Note) -> bool:
-    """Return whether a note is in a file, with none of another branch after it."""
-    for found in _backwards(file, note.ledger):
-        if found.seq <= note.seq:
-            return found == note
-    return False
+    """Return whether a note is in a file and no note of another branch follows it."""
+    return next((one for one in _backwards(file, note.ledger) if one.seq <= note.seq), None) == note
 
 
 def _backwards(file: int, ledger: str) -> Iterator[Note]:
@@ -293,22 +290,22 @@ def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
     for line in lines:
         if ledger.encode() in line:
             try:
-                found = json.loads(line.decode())
+                parts = json.loads(line.decode())
             except (ValueError, RecursionError):
                 continue
-            if _is_note(found) and found["ledger"] == ledger:
-                yield Note(**found)
+            if _is_note(parts) and parts["ledger"] == ledger:
+                yield Note(**parts)
 
 
-def _is_note(found: object) -> TypeGuard[dict[str, Any]]:
+def _is_note(parts: object) -> TypeGuard[dict[str, Any]]:
     """Return whether a line is a note that a ledger could have written, so it can be charged."""
     return (
-        isinstance(found, dict)
-        and found.keys() == _NAMES
-        and all(type(found[name]) is int and 0 <= found[name] < _BEYOND for name in _NUMBERS)
-        and isinstance(found["dataset"], str)
-        and isinstance(found["hash"], str)
-        and _HASH.fullmatch(found["hash"]) is not None
+        isinstance(parts, dict)
+        and parts.keys() == _NAMES
+        and all(type(parts[name]) is int and 0 <= parts[name] < _BEYOND for name in _NUMBERS)
+        and isinstance(parts["dataset"], str)
+        and isinstance(parts["hash"], str)
+        and _HASH.fullmatch(parts["hash"]) is not None
     )
 
 
@@ -328,7 +325,7 @@ News = tuple[Witness, Note | None, list[Note]]
 
 @dataclass(kw_only=True)
 class Memory:
-    """What the witnesses of a ledger had noted when they were asked.
+    """What the witnesses of a ledger held when they were read.
 
     Attributes:
         ledger: its identity: the hash of the first event, which contains a random number; empty
@@ -336,8 +333,8 @@ class Memory:
         chosen: the witness named by the user.
         witnesses: the chosen one, and one in the user's state folder.
         newest: the newest note of each.
-        needs_room: whether the disk must have space to spare, as before a charge. It may use some
-            of that up, so its record is written whatever is left.
+        needs_room: whether the disk must have space to spare, as before a charge. A charge may use
+            some of it up, so its record is written whatever is left.
     """
 
     ledger: str
@@ -355,8 +352,8 @@ class Memory:
         if folder := user_folder("XDG_STATE_HOME", ".local", "state"):
             path = folder / "dproo" / f"{self.ledger[:32]}.jsonl"
             self.witnesses.append(Witness(path, is_made=True))
-        looked = self.witnesses if self.ledger else []
-        self.newest = {one: one.newest(self.ledger) for one in looked}
+        readable = self.witnesses if self.ledger else []
+        self.newest = {witness: witness.newest(self.ledger) for witness in readable}
 
     def lost(self, held: Held) -> list[Note]:
         """Return the notes of events that the ledger lacks."""
@@ -365,9 +362,9 @@ class Memory:
         hashes = {event.hash for event in held.events()}
         noted = {
             note.hash: note
-            for one, newest in self.newest.items()
+            for witness, newest in self.newest.items()
             if newest is not None
-            for note in one.lineage(self.ledger, until=newest)
+            for note in witness.lineage(self.ledger, until=newest)
         }
         return [note for digest, note in noted.items() if digest not in hashes]
 
@@ -375,8 +372,8 @@ class Memory:
     def _is_held(note: Note | None, held: Held) -> bool:
         if note is None:
             return True
-        found = held.event(note.seq)
-        return found is not None and found.hash == note.hash
+        event = held.event(note.seq)
+        return event is not None and event.hash == note.hash
 
     def require_all(self, held: Held, path: object) -> None:
         """Raise unless the ledger holds every noted event."""
@@ -400,15 +397,15 @@ class Memory:
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
-        found: list[Witness] = []
-        for one in self.witnesses:
+        writable: list[Witness] = []
+        for witness in self.witnesses:
             try:
-                one.require_writable(room=_ROOM if self.needs_room or found else 0)
-                found.append(one)
+                witness.require_writable(room=_ROOM if self.needs_room or writable else 0)
+                writable.append(witness)
             except UnusableWitnessError:
-                if not found:
+                if not writable:
                     raise
-        return found
+        return writable
 
     def news(self, held: Held) -> list[News]:
         """Return what the witnesses lack, for :func:`write_notes` after the commit."""
@@ -422,7 +419,7 @@ class Memory:
         """Return what one witness lacks."""
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
-        if not self._is_held(newest, held):  # an accepted restore: go on from the last common
+        if not self._is_held(newest, held):  # a restore was accepted: start at the common event
             noted = {note.hash for note in witness.lineage(self.ledger, until=newest)}
             since = max((event.seq for event in held.events() if event.hash in noted), default=0)
         notes = [Note.of(self.ledger, event) for event in held.events(since=since)]
@@ -430,10 +427,10 @@ class Memory:
 
 
 def write_notes(news: Iterable[News], *, timeout: float) -> None:
-    """Write to the witnesses what was committed.
+    """Let the witnesses note what was committed.
 
     Raises:
-        ChargedError: it could not be written; the event is in the ledger nevertheless.
+        ChargedError: one could not be written; the event is in the ledger nevertheless.
     """
     try:
         for witness, newest, notes in news:
@@ -444,10 +441,10 @@ def write_notes(news: Iterable[News], *, timeout: float) -> None:
 
 
 def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
-    """Return the chosen witness, else the one in ``DPROO_WITNESS``.
+    """Return the chosen witness, else the one in ``DPROO_WITNESS``, or None.
 
     Raises:
-        ValueError: that is a relative path, so it would depend on the working folder.
+        ValueError: the variable is a relative path, which would depend on the working folder.
     """
     if not isinstance(chosen, str | os.PathLike | None):
         raise TypeError(refusal("witness", "be the path of a file", chosen))

@@ -281,11 +281,11 @@ class RevealOrObscure(Mechanism):
         weights = self.weights(counts)
         urn = Runs([*weights.runs, (self._record, self.draws - 1)])
         letters: list[int] = []
+        k = self.k
         while missing := self.draws - len(letters):
             for ball in pick_many(urn, missing, source):
-                earlier = ball - self.k
-                if earlier < 0:
+                if ball < k:
                     letters.append(ball)
-                elif earlier < len(letters):
-                    letters.append(letters[earlier])
+                elif ball - k < len(letters):
+                    letters.append(letters[ball - k])
         return tuple(letters)

@@ -1,4 +1,4 @@
-"""What a release is charged to: the budget, its default name, and which files it protects."""
+"""The budget that a release is charged to: its default name, and the files that it protects."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dproo.receipt import Receipt
 from dproo.schema import Alphabet
 
 STATEMENTS = {
-    "purpose": "What the release is for, as receipt and ledger will say.",
-    "operator": "Who makes it, as the ledger will say, and only the ledger.",
+    "purpose": "What the release is for, as the receipt and the ledger will state.",
+    "operator": "Who makes it, as only the ledger will state.",
 }
 """What may be stated with a release; the receipt shows :data:`dproo.receipt.STATED` of it."""
 
@@ -37,8 +37,7 @@ class Charge:
     """The budget that a release is charged to; there is no default.
 
     Attributes:
-        ledger: the ledger, or the file or address of one. Without it a release is charged to no
-            budget.
+        ledger: the ledger, or its file or address. Without it a release is charged to no budget.
         dataset: the name under which the ledger holds the budget.
         purpose: what the release is for; it appears in the receipt, which may be published.
         operator: who makes it; it appears only in the ledger.
@@ -56,7 +55,7 @@ class Charge:
             raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
         if isinstance(self.ledger, str):
             object.__setattr__(self, "ledger", plain_text("ledger", self.ledger))
-        if isinstance(self.ledger, str | os.PathLike):  # the same one, wherever the process goes
+        if isinstance(self.ledger, str | os.PathLike):  # made absolute: the folder may change
             object.__setattr__(self, "ledger", address_of(self.ledger))
         if self.dataset is not None:
             object.__setattr__(self, "dataset", plain_text("dataset", self.dataset))
@@ -90,13 +89,13 @@ class Charge:
 
 
 def dataset_name(data: str) -> str:
-    """Return the name that a budget has by default: a file's full path, else the text itself.
+    """Return the default name of a budget: a file's full path, else the text itself.
 
-    A pattern has a full path, too, as it means other files in another folder. Names appear in
-    ledgers and receipts. A database is named by host, port and name only.
+    A pattern gets a full path too, as it means other files in another folder. Names appear in
+    ledgers and receipts, so a database is named by host, port and name only.
 
     Raises:
-        ValueError: it may hold a password, and without it there is no name.
+        ValueError: it may hold a password, or data from standard input has no name.
 
     >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
     'postgresql://db.example/clinic'
@@ -117,24 +116,23 @@ def dataset_name(data: str) -> str:
 
 def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> None:
     """Refuse letters from a file with a budget, or a copy of one: it is protected data."""
-    found = (axis.origin for alphabet in alphabets for axis in alphabet.axes)
-    origins = {origin for origin in found if origin is not None}
+    origins = {axis.origin for alphabet in alphabets for axis in alphabet.axes}
     with guarding(protected(lambda: ledger)):
-        for origin in origins:
+        for origin in filter(None, origins):
             require_public("alphabet", origin)
 
 
 def protected(
     opened: Callable[[], Ledger | None], source: Source | None = None
 ) -> Callable[[Origin], bool]:
-    """Return what tells whether a file is the data, looks like a copy of it, or has a budget.
+    """Return a function: whether a file is the data, looks like a copy of it, or has a budget.
 
-    Every dataset of the ledger that ``opened`` opens is protected, whatever is charged to it.
+    Every dataset of the ledger that ``opened`` opens is protected.
     """
 
     @cache
     def datasets() -> tuple[str, ...]:
-        with suppress(LedgerError, ValueError):  # a charge to it will say what is the matter
+        with suppress(LedgerError, ValueError):  # a charge to it will say what is wrong
             ledger = opened()
             return () if ledger is None else tuple(account.dataset for account in ledger.show())
         return ()
@@ -144,7 +142,7 @@ def protected(
             columns = _columns(source) if len(origin.header) > 1 else []
             if any(origin.is_data(file, columns) for file in _files(str(source.data))):
                 return True
-        # By their identity alone: whether their first line is a header, is not known.
+        # By identity alone: whether the first line of these files is a header is not known.
         named = (name for name in datasets() if Path(name).is_absolute())
         return any(origin.is_data(file, ()) for name in named for file in _files(name))
 
@@ -152,7 +150,7 @@ def protected(
 
 
 def require_named(source: Source, name: str) -> None:
-    """Raise unless the open files of a source are those that a name means.
+    """Raise unless the open files of a source are the ones that a name means.
 
     Raises:
         ValueError: a link on the way to them was changed while they were opened.
@@ -168,7 +166,7 @@ def require_named(source: Source, name: str) -> None:
 
 def _files(path: str) -> list[tuple[int, int]]:
     """Return the identities of the files that a path or a pattern means."""
-    with suppress(OSError, ValueError):  # another machine's, or a name that none can have
+    with suppress(OSError, ValueError):  # a file of another machine, or an impossible name
         return [(found.st_dev, found.st_ino) for found in map(os.stat, paths_of(path))]
     return []
 
@@ -181,7 +179,7 @@ def _columns(source: Source) -> list[str]:
 
 
 def short_name(dataset: str) -> str:
-    """Return the name of a file without the folders it is in, which are nobody's business."""
+    """Return the name of a file without its folders, which are not to be published."""
     return Path(dataset).name if Path(dataset).is_absolute() else dataset
 
 
@@ -200,7 +198,7 @@ def remedy(dataset: str, ledger: Address) -> str:
     """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")
     options = f"--budget EPSILON{_elsewhere(ledger)}"
-    # A name that begins like an option stands after all of them.
+    # A name that begins like an option must come after "--".
     arguments = f"{options} -- {name}" if dataset.startswith("-") else f"{name} {options}"
     return f"Declare a budget first: dproo ledger init {arguments}."
 

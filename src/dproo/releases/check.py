@@ -1,6 +1,6 @@
-"""What a release would refuse or doubt, from header and schema alone; no record is read.
+"""What a release would refuse or warn of, by header and schema alone; no record is read.
 
-A cell that somebody types is tried too: which value it would count as, and how else it is read.
+A typed cell is tried too: which value it would count as, and as which it would be read otherwise.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dproo.schema.axis import Axis, Letter, Letters
 from dproo.schema.codebook import CodeBook
 from dproo.schema.reading import ISO, TEXTS, Reading, ways
 
-_TOLD = 3
-_SOUGHT = 10_000  # letters among which a near one is looked for
+_MOST_READINGS = 3
+_MOST_COMPARED = 10_000  # letters that a typed cell is compared with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +32,8 @@ class Trial:
         column: the column, if it has a name.
         cell: what was typed.
         letter: the value that it counts as.
-        is_outside: whether that is because it is none of the listed ones.
-        others: the values that it would count as if it were read otherwise, and how to ask for
-            that.
+        is_outside: whether the cell is outside the listed values.
+        others: the values that it would count as in other readings, and how to declare these.
         near: a listed value that looks like it.
     """
 
@@ -56,15 +55,15 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What header and schema show before a release.
+    """The result of checking a release by header and schema.
 
     Attributes:
         columns: the columns that would be counted, with their types.
-        refusals: why a release would be refused, each in words that name the remedy.
-        warnings: what may make cells count as ``other`` that should not.
+        refusals: why a release would be refused, each with its remedy.
+        warnings: why cells may count as ``other`` that should not.
         cells: what the typed cells count as.
         assumed: how the cells of each column are read, where that may surprise.
-        notes: what was taken from the header line and the like.
+        notes: what was inferred, such as the delimiter of the header line.
     """
 
     columns: tuple[Column, ...]
@@ -85,15 +84,15 @@ def check(
 ) -> Check:
     """Return what a release would refuse or warn of, by header and schema alone.
 
-    Every release does the same before its charge. Letters that name no column are those of
+    Every release does the same before its charge. Letters that name no column belong to
     ``column``.
     """
     try:
         with source.scan((letters,), (column,) if column else (), person=person) as scan:
             pass
     except ValueError as error:
-        found = _one_by_one(source, letters, person) if letters.columns else ()
-        return Check(columns=(), refusals=found or (str(error),))
+        of_columns = _refusals_of_columns(source, letters, person) if letters.columns else ()
+        return Check(columns=(), refusals=of_columns or (str(error),))
     return Check(
         columns=scan.columns,
         warnings=scan.warnings,
@@ -104,16 +103,16 @@ def check(
 
 def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> Check:
     """Return the same for all columns of a code book, and what is wrong with their parents."""
-    found = check(source.described_by(book.descriptor), book.alphabet, person=person)
+    checked = check(source.described_by(book.descriptor), book.alphabet, person=person)
     try:
         Network.wired("auto", book.parents, book.sizes)
     except ValueError as error:
-        return replace(found, refusals=(*found.refusals, str(error)))
-    return found
+        return replace(checked, refusals=(*checked.refusals, str(error)))
+    return checked
 
 
-def _one_by_one(source: Source, letters: Alphabet, person: str | None) -> tuple[str, ...]:
-    """Return every column's refusal, each once."""
+def _refusals_of_columns(source: Source, letters: Alphabet, person: str | None) -> tuple[str, ...]:
+    """Return the refusals of every column by itself, each once."""
     refusals: list[str] = []
     for name, axis in zip(letters.columns, letters.axes, strict=True):
         one = Alphabet(axes=(axis,), columns=(name,), policy=UNIFORM)
@@ -125,13 +124,13 @@ def _one_by_one(source: Source, letters: Alphabet, person: str | None) -> tuple[
 
 
 def try_cells(
-    found: Check,
+    checked: Check,
     letters: Alphabet | CodeBook,
     cells: str | Mapping[str, str],
     *,
     column: str | None = None,
 ) -> Check:
-    """Return a check with what typed cells count as: one for every column, or for each of some."""
+    """Return a check with what typed cells count as: one for all columns, or one each for some."""
     book = letters if isinstance(letters, CodeBook) else None
     alphabet = letters if isinstance(letters, Alphabet) else letters.alphabet
     names: tuple[str | None, ...] = alphabet.columns or (column,)
@@ -143,8 +142,8 @@ def try_cells(
         cells = dict.fromkeys(map(str, names), cells)
     if unknown := set(cells) - set(map(str, names)):
         raise ValueError(refusal("cell", "be of a column that has values", min(unknown)))
-    kinds = {one.name: one.kind for one in found.columns}
-    tried = []
+    kinds = {one.name: one.kind for one in checked.columns}
+    trials = []
     for place, (name, axis) in enumerate(zip(names, alphabet.axes, strict=True)):
         if str(name) in cells:
             outside: Letter = OTHER if alphabet.policy == OTHER else "a random value"
@@ -152,12 +151,12 @@ def try_cells(
                 field = book.fields[place]
                 outside = field.other if field.outside is None else field[field.outside]
             text = cells[str(name)]
-            typed = _typed(text, kinds.get(str(name)))
-            tried.append(_try(name, text, typed, axis, outside, in_book=book is not None))
-    return replace(found, cells=tuple(tried))
+            cell = _cell_of(text, kinds.get(str(name)))
+            trials.append(_trial(name, text, cell, axis, outside, in_book=book is not None))
+    return replace(checked, cells=tuple(trials))
 
 
-def _typed(text: str, kind: str | None) -> object:
+def _cell_of(text: str, kind: str | None) -> object:
     """Return a typed cell as a column of this kind would hold it."""
     if is_numeric(kind):
         with suppress(InvalidOperation):
@@ -165,7 +164,7 @@ def _typed(text: str, kind: str | None) -> object:
     return text
 
 
-def _try(
+def _trial(
     name: str | None, text: str, cell: object, axis: Axis, outside: Letter, *, in_book: bool
 ) -> Trial:
     place = axis.place(cell)
@@ -174,13 +173,13 @@ def _try(
     others: dict[Letter, str] = {}
     for read, reading in _read_otherwise(axis, in_book=in_book):
         place = read.place(cell)
-        if place is not None and len(others) < _TOLD:
+        if place is not None and len(others) < _MOST_READINGS:
             others.setdefault(axis.letter(place), _keys(reading) if in_book else reading.spelled)
     near: Letter | None = None
-    if isinstance(axis, Letters) and axis.origin is None and axis.listed <= _SOUGHT:
-        known = {str(letter).lower(): letter for letter in axis.letters}
-        found = difflib.get_close_matches(text.strip().lower(), known, n=1)
-        near = known[found[0]] if found else None
+    if isinstance(axis, Letters) and axis.origin is None and axis.listed <= _MOST_COMPARED:
+        letters = {str(letter).lower(): letter for letter in axis.letters}
+        for match in difflib.get_close_matches(text.strip().lower(), letters, n=1):
+            near = letters[match]
     return Trial(
         column=name,
         cell=text,
@@ -194,8 +193,8 @@ def _try(
 def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Reading]]:
     """Yield the same letters in all other readings; a code book keeps the type of its field."""
     for reading in ways():
-        is_kept = reading.kind in {axis.reading.kind, *TEXTS} or not in_book
-        if is_kept and reading != axis.reading:
+        is_possible = reading.kind in {axis.reading.kind, *TEXTS} or not in_book
+        if is_possible and reading != axis.reading:
             with suppress(ValueError):
                 yield axis.read_as(reading), reading
 

@@ -1,6 +1,6 @@
-"""A dataset: records, whom they protect and what they are charged to, in one object.
+"""A dataset in one object: its records, whom releases protect, and which budget they charge.
 
-Every release of the package, by Python, the command line, the page or an agent, is made by one.
+Python, the command line, the page and agents all release through one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dproo.codebooks.draft import resource_of
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from dproo.synthesis.model import Model
 
 TABLE_FROM = 5
-"""From so many rows for one epsilon on, a private table is expected to be closer than rows that pay
-their shares: at the sizes of the benchmark's code books from two to five on, by the plan."""
+"""From this many rows for one epsilon, a private table is expected to be closer than rows that each
+pay a share. For the code books of the benchmark, the plan finds two to five rows."""
 
 
 def open(  # noqa: A001 - dproo.open, as for any other file
@@ -67,8 +68,8 @@ def open(  # noqa: A001 - dproo.open, as for any other file
             can be released from once; open it once.
         table: the table of a database or DuckDB file, the sheet of an Excel file.
         engine: ``"spark"``, or a cluster such as ``"spark://host:7077"``, to read by Spark.
-        person: the column that names whom a record is about: releases then protect a person,
-            whatever they contribute.
+        person: the column that identifies people: releases then protect a person with all of
+            their records.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private); or a
             :class:`dproo.Protection` for people who own several records.
         ledger: the ledger that releases are charged to, its file or address; or a
@@ -123,8 +124,8 @@ class Dataset:
         source: where the records are.
         protection: whom every release protects.
         charge: the budget that every release is charged to.
-        namesake: the data that the budget is named after, unless it was given a name. Its name is
-            looked up for each release anew, as a link may mean another file by then.
+        namesake: the data that names the budget, unless the budget was given a name. The name is
+            determined for each release, because a link may lead to another file by then.
     """
 
     source: Source
@@ -143,7 +144,7 @@ class Dataset:
         ledger = self.charge.opened()
         if ledger is None:
             raise ValueError("ledger must be given: it keeps the budget.")
-        return ledger.budget(str(self._due().dataset))
+        return ledger.budget(str(self._named_charge().dataset))
 
     def check(
         self, what: Any, letters: Any = None, *, cell: str | Mapping[str, str] | None = None
@@ -153,8 +154,8 @@ class Dataset:
         Args:
             what: a code book, or the name of a column.
             letters: the possible values of the column.
-            cell: a cell that you type, for every column or a dict for some of them: what would it
-                count as?
+            cell: an invented cell for every column, or a dict of cells for some of them, to see
+                which value it would count as.
 
         >>> prices = open(["13,755.00"]).check(None, "bins:0,10000,20000", cell="13,755.00")
         >>> print(*prices.cells)
@@ -163,11 +164,11 @@ class Dataset:
         person = self.protection.person
         if letters is None:
             book = self._book(what)
-            found = check_book(self.source, book, person=person)
-            return found if cell is None else try_cells(found, book, cell)
+            checked = check_book(self.source, book, person=person)
+            return checked if cell is None else try_cells(checked, book, cell)
         column, alphabet = self._letters(what, letters)
-        found = check(self.source, alphabet, column=column, person=person)
-        return found if cell is None else try_cells(found, alphabet, cell, column=column)
+        checked = check(self.source, alphabet, column=column, person=person)
+        return checked if cell is None else try_cells(checked, alphabet, cell, column=column)
 
     def value(
         self,
@@ -191,11 +192,11 @@ class Dataset:
                 have, for a ``delta``.
             epsilon: the privacy parameter.
             sampler: the name of a sampler; ``"auto"`` takes the one with the smallest proven
-                worst case, and the receipt says why.
+                worst case, and the receipt gives the reason.
             delta: the probability with which epsilon may fail, for open values.
             minimum_people: an open value that fewer records, or people, have is never shown; by
                 default 2.
-            purpose: what the release is for, as receipt and ledger will say.
+            purpose: what the release is for, as the receipt and the ledger will state.
 
         >>> visits = open(["flu"] * 70 + ["cold"] * 30)
         >>> visits.value(None, ["flu", "cold", "plague"], epsilon="1").value in {
@@ -282,7 +283,7 @@ class Dataset:
             shares: the epsilon of every column, instead of the default, which is the best by the
                 worst case.
             within_bins: whether a bin is shown as a number drawn inside it.
-            purpose: what the release is for, as receipt and ledger will say.
+            purpose: as for :meth:`value`.
         """
         return self.rows(
             codebook,
@@ -307,13 +308,13 @@ class Dataset:
     ) -> Release:
         """Release several rows for one epsilon, or one for each group.
 
-        Five or more are drawn from a private table for the same epsilon, which is then expected to
-        be closer: the receipt holds its model, so further rows are free.
+        Five or more come from a private table for the same epsilon, which is then expected to be
+        closer. The receipt holds its model, so further rows are free.
 
         Args:
             codebook: as for :meth:`row`.
-            size: how many; a few pay their shares of epsilon each, as do any number of rows with
-                ``shares``, or of a code book that is too large for a table.
+            size: how many. Each row pays a share of epsilon if they are few, if there are
+                ``shares``, or if the code book is too large for a table.
             by: release one row for each public group instead.
             epsilon: for all rows together.
             network: as for :meth:`row`.
@@ -337,11 +338,11 @@ class Dataset:
             return described.release(request, purpose=purpose)
         try:
             table = self._table(book, epsilon=epsilon, network=network)
-        except ValueError:  # too large to count pairs: each row pays for the counts on its path
+        except ValueError:  # too large to count pairs of columns
             return described.release(request, purpose=purpose)
         receipt = described.release(table, purpose=purpose).receipt
-        model, kept = self._model(receipt), reprint(receipt, self.charge.address)
-        rows = guarded(lambda: model.rows(request.size, within_bins=within_bins), kept=kept)
+        model, charged = self._model(receipt), reprint(receipt, self.charge.address)
+        rows = guarded(lambda: model.rows(request.size, within_bins=within_bins), charged=charged)
         return Release(tuple(rows), receipt)
 
     def codebook(
@@ -363,7 +364,7 @@ class Dataset:
             epsilon: for the whole code book; every column has the same share.
             delta: the probability with which epsilon may fail, far below 1/records.
             columns: their names; by default all but the person's.
-            purpose: what the release is for, as receipt and ledger will say.
+            purpose: as for :meth:`value`.
 
         >>> visits = open([{"ward": "A"}] * 500 + [{"ward": "B"}] * 500)
         >>> book = visits.codebook(epsilon=1, delta="1e-6", columns=["ward"])
@@ -395,10 +396,10 @@ class Dataset:
         Args:
             codebook: as for :meth:`row`. Without one, the letters are found privately first, as
                 by :meth:`codebook`, for a quarter of epsilon and half of delta.
-            columns: those to find letters of, without a code book; by default all.
+            columns: without a code book, the columns to find letters of; by default all.
             epsilon: for everything that the model will ever reveal.
-            delta: with one, Gaussian noise is used where that is expected to be closer; without
-                a code book there must be one.
+            delta: allows Gaussian noise where it is expected to be closer; required without a
+                code book.
             network: which columns are counted together: ``"declared"`` by the code book,
                 ``"learned"`` privately, or ``"independent"``; by default declared where the code
                 book names parents, and learned where it does not.
@@ -440,20 +441,20 @@ class Dataset:
 
         if "model" not in receipt.details:
             raise ReleaseError(nothing_found(receipt, self.charge.address))
-        kept = reprint(receipt, self.charge.address)
-        return guarded(lambda: Model.of_receipt(receipt.as_dict()), kept=kept)
+        charged = reprint(receipt, self.charge.address)
+        return guarded(lambda: Model.of_receipt(receipt.as_dict()), charged=charged)
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
-        source, charge = self.source.opened(), self._due()
+        source, charge = self.source.opened(), self._named_charge()
         if self.namesake is not None:
             require_named(source, str(charge.dataset))
         if purpose is not None:
             charge = replace(charge, purpose=purpose)
         return execute(request, source, charge)
 
-    def _due(self) -> Charge:
-        """Return the charge to the budget of the file that the path means now."""
+    def _named_charge(self) -> Charge:
+        """Return the charge with the name of its budget, which a path determines now."""
         if self.namesake is None:
             return self.charge
         return replace(self.charge, dataset=_name_of(self.namesake))
@@ -469,7 +470,7 @@ class Dataset:
         return column, alphabet
 
     def _described(self, letters: Any) -> Dataset:
-        """Return the same data, laid out as a code book says, if there is one."""
+        """Return the same data with the layout of a code book, if there is one."""
         if not isinstance(letters, CodeBook):
             return self
         return replace(self, source=self.source.described_by(letters.descriptor))
@@ -487,32 +488,28 @@ def _name_of(source: Source) -> str:
 def discovery_of(
     dataset: Dataset, *, epsilon: Number, delta: Number, columns: Sequence[str] | None
 ) -> DiscoveryRequest:
-    """Return the checked request of a code book; of the data, only header or schema is read."""
+    """Return the checked request of a code book; only header or schema of the data is read."""
     if dataset.source.is_read_once:
         raise ValueError(
             must_be_reread(
                 "to find its letters: a file, a table or a frame. Save it to a file first."
             )
         )
-    if columns is not None:
-        columns = _columns(columns)
+    names = None if columns is None else _columns(columns)
     try:
         described = {column.name: column for column in dataset.source.columns}
     except (TypeError, ValueError):
-        if columns is None:
+        if names is None:
             raise
         described = {}  # lists and JSON have no schema
-    person = dataset.protection.person
-    named = tuple(described if columns is None else columns)
-    known = tuple(
-        described.get(name) or Column(name=name, kind=sql.ANY, type_name="")
-        for name in named
-        if columns is not None or (name not in {person, ""} and described[name].kind)
-    )
-    if len({*named}) < len(named):
-        raise ValueError(refusal("columns", "be named once", list(named)))
+    if names is None:
+        excluded = {dataset.protection.person, ""}
+        names = tuple(n for n, column in described.items() if n not in excluded and column.kind)
+    elif len({*names}) < len(names):
+        raise ValueError(refusal("columns", "be named once", list(names)))
+    unknown = partial(Column, kind=sql.ANY, type_name="")
     return DiscoveryRequest(
-        known=known,
+        known=tuple(described.get(name) or unknown(name=name) for name in names),
         epsilon=parse_epsilon(epsilon),
         delta=parse_delta(delta),
         protection=dataset.protection,
@@ -550,7 +547,7 @@ def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
 
 
 def nothing_found(receipt: Receipt, ledger: Address | None) -> str:
-    """Return the sentence that says that a discovery found nothing."""
+    """Return the sentence for a discovery without a result."""
     return (
         "no column has values that enough people share, at this epsilon and delta: "
         f"{receipt.accuracy}. {reprint(receipt, ledger)}"

@@ -1,7 +1,7 @@
 """The letters themselves, found privately: the public choices of a code book's release.
 
-A code book is found in stages. What a stage releases decides what the next one counts, and nothing
-else does: whether a column holds categories, numbers, dates or free text is read off noisy counts.
+A code book is found in stages. Only what a stage releases decides what the next one counts: noisy
+counts show whether a column holds categories, numbers, dates or free text.
 
 Proof: docs/proofs/discovery.md
 """
@@ -36,19 +36,19 @@ DISCOVERY = "discovery"
 
 LETTERS_MAX = 500
 LETTERS_ROOM = 1 << 21
-"""The most values of one column, and bytes of those of all columns; the most frequent are kept."""
+"""The most values of one column, and the most bytes of the values of all columns."""
 
 ROWS = Fraction(1, 50)
-"""The share of epsilon for the number of records, where it is private."""
+"""The share of epsilon for the number of records, if it is private."""
 
 SHAPES = Fraction(1, 10)
 RANGE = Fraction(1, 4)
 VALUES = Fraction(1, 3)
-"""What each stage takes of what a column has left: how text is written, where numbers are, and
-which values are shared, if the column may be one of numbers; the last stage takes all."""
+"""What each stage takes of a column's remaining epsilon: how text is written, where numbers are,
+and which values are shared, if the column may hold numbers. The last stage takes all of it."""
 
 NOTHING = "nothing in it is shared by enough people: free text, unique, or too noisy"
-_ENOUGH = 0.8  # of the numbers of a column: its values are then letters, or tell the bins
+_ENOUGH = 0.8  # the share of numbers that shared values must cover to be letters, or to give bins
 _REST = 1 << 12  # bytes of everything else of a column
 
 _NUMBERS = {sql.INTEGER, sql.DECIMAL, sql.FLOAT}
@@ -58,12 +58,12 @@ _DAYS = {sql.DATE, sql.TIMESTAMP, sql.INSTANT}
 
 @dataclass(frozen=True)
 class Part:
-    """What one stage of one column cost, from the integers that were drawn with.
+    """What one stage of one column cost, by the integers that it was drawn with.
 
     Attributes:
-        column: the column, or none for the number of records.
-        ratio: by how much what is protected can change a probability.
-        delta: how often it may change one by more.
+        column: the column, or "" for the number of records.
+        ratio: the largest factor by which what is protected changes a probability.
+        delta: the probability with which it may change one by more.
     """
 
     column: str
@@ -73,13 +73,13 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoveryRequest(StagedRequest):
-    """All public choices of the release of a code book; nothing of the data is in it.
+    """All public choices of the release of a code book; it holds nothing of the data.
 
     Attributes:
         known: the columns, as header or schema describes them.
         most: the most values of one column.
-        resource: what the code book says of the data besides its columns.
-        is_rehearsed: whether every stage is run, whatever is found.
+        resource: what the code book states about the data besides its columns.
+        is_rehearsed: whether every stage is run, whatever the others find.
     """
 
     known: tuple[Column, ...]
@@ -102,7 +102,7 @@ class DiscoveryRequest(StagedRequest):
                     f" person: {float(least / self.protection.changes):.1g} would be left for each"
                     f" step of a count, and {float(KEEP_EPSILON_MIN):g} is needed."
                 )
-            self.rule(least)  # refuses what no data could make right
+            self.rule(least)  # refuse now what no data could make valid
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -116,12 +116,12 @@ class DiscoveryRequest(StagedRequest):
 
     @property
     def epsilon_of_each(self) -> Fraction:
-        """The epsilon of each of these."""
+        """The epsilon of each paying column."""
         rows = ROWS if self.protection.neighbours == ADD_REMOVE else 0
         return self.epsilon * (1 - rows) / len(self.paying)
 
     def rule(self, epsilon: Fraction) -> KeepRule:
-        """Return the certified rule by which the values of one column are kept."""
+        """Return the certified rule that decides which values of a column are shown."""
         return _rule(
             epsilon=epsilon,
             delta=self.delta / len(self.paying),
@@ -131,15 +131,15 @@ class DiscoveryRequest(StagedRequest):
 
     @property
     def text_rule(self) -> KeepRule:
-        """The rule for a column of text, where at least one column pays.
+        """The rule for a column of text, if at least one column pays.
 
-        Where each cell has its own type, numbers are looked for first, which costs a part.
+        If each cell has its own type, a part of epsilon goes to the search for numbers.
         """
         is_mixed = any(column.kind in _MIXED for column in self.paying)
         return self.rule(self.epsilon_of_each * (1 - SHAPES) * (1 - (RANGE if is_mixed else 0)))
 
     def first_axis(self, column: Column) -> Axis:
-        """Return what a column is counted by at first."""
+        """Return the letters that a column is first counted by."""
         if column.kind == sql.BOOLEAN:
             return Letters.of(["true", "false"])
         if column.values:
@@ -150,7 +150,7 @@ class DiscoveryRequest(StagedRequest):
 
     @cached_property
     def counted_alphabets(self) -> tuple[Alphabet, ...]:
-        """The alphabets to count by at first, one for each column."""
+        """The alphabets of the first count, one for each column."""
         return tuple(_named(column.name, self.first_axis(column)) for column in self.known)
 
     @property
@@ -169,7 +169,7 @@ class DiscoveryRequest(StagedRequest):
         return replace(self, is_rehearsed=True)
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
-        """Return the code book, which is part of the facts."""
+        """Return no records, but the code book as a fact of the receipt."""
         run = _Discovery(self, source)
         run.find(tables)
         ratio = math.prod((part.ratio for part in run.parts), start=Fraction(1))
@@ -210,7 +210,7 @@ class DiscoveryRequest(StagedRequest):
 
     @property
     def accuracy(self) -> str:
-        """How many must share a text that is found, where its column is one of text."""
+        """How many records must share a text for it to be found."""
         if not self.paying:
             return "every value is listed by the schema"
         rule = self.text_rule
@@ -231,13 +231,13 @@ def _named(column: str, axis: Axis) -> Alphabet:
 
 @dataclass
 class _ColumnState:
-    """A column on its way: what it has left to spend, and what was released of it.
+    """What a column has left to spend, and what was released of it so far.
 
     Attributes:
-        left: its epsilon that is not spent.
+        left: its unspent epsilon.
         guess: how its cells are written.
         noisy: the noisy counts of octaves, or of years, and the scale of their noise.
-        letters: the values that were kept, with their noisy counts.
+        letters: the values that enough people share, with their noisy counts.
     """
 
     column: Column
@@ -247,7 +247,7 @@ class _ColumnState:
     letters: dict[str, int] = field(default_factory=dict)
 
     def spend(self, share: Fraction | int) -> Fraction:
-        """Return this share of what is left, which is then spent."""
+        """Spend a share of what is left, and return it."""
         cost = self.left * share
         self.left -= cost
         return cost
@@ -255,7 +255,7 @@ class _ColumnState:
 
 @dataclass
 class _Discovery:
-    """One run of a request: what was released so far."""
+    """One run of a request, and what it has released so far."""
 
     request: DiscoveryRequest
     source: RandomSource
@@ -314,7 +314,7 @@ class _Discovery:
         return dict(zip(axes, self.request.counted(alphabets, tuple(axes)), strict=True))
 
     def _begun(self, column: Column, counts: Counts) -> _ColumnState:
-        """Release what a column is counted by at first."""
+        """Release the first count of a column."""
         state = _ColumnState(column, self.request.epsilon_of_each)
         if column.kind in _NUMBERS:
             state.guess = Guess(NUMERIC, is_whole=column.kind == sql.INTEGER)
@@ -331,7 +331,7 @@ class _Discovery:
         return state
 
     def _find_ranges(self, states: Mapping[str, _ColumnState]) -> None:
-        """Release where the numbers and dates of text are; what is neither is text after all."""
+        """Release where the numbers and dates of texts are; without any, a column is text."""
         waiting = {name: state for name, state in states.items() if state.noisy is None}
         if self.request.is_rehearsed:
             self._counted({name: state.guess.years() for name, state in waiting.items()})
@@ -364,14 +364,14 @@ class _Discovery:
         self.parts.append(Part(name, rule.largest_ratio, rule.largest_delta))
 
     def _is_narrow(self, state: _ColumnState) -> bool:
-        """Return whether a column is of few integers, which need not be found."""
+        """Return whether a column has few possible integers, which need not be found."""
         if state.noisy is None or not state.guess.is_whole or self.request.is_rehearsed:
             return False
         edges = found.grid(*state.noisy, is_whole=True)
         return bool(edges) and edges[-1] - edges[0] <= found.NARROW
 
     def _edges(self, state: _ColumnState) -> tuple[float, ...]:
-        """Return the grid that the numbers of a column are counted by; none if it needs none."""
+        """Return the grid that counts the numbers of a column; empty if it needs none."""
         if state.guess.kind != NUMERIC or state.noisy is None:
             return ()
         if self.request.is_rehearsed:
@@ -383,7 +383,7 @@ class _Discovery:
         return found.grid(noisy, scale, is_whole=state.guess.is_whole)
 
     def _list(self, column: Column) -> None:
-        """Take the letters that a type lists."""
+        """Add a field with the letters that its type lists."""
         kind: dict[str, Any] = {"type": "boolean"}
         if column.values:
             kind = {"type": "string", "categories": list(column.values)}
@@ -404,7 +404,7 @@ class _Discovery:
         self._keep(name, found.bins_field(name, cut, state.guess), covered)
 
     def _settle(self, state: _ColumnState) -> None:
-        """Make a field of what was released of a column."""
+        """Add a field from what was released of a column."""
         name, letters = state.column.name, state.letters
         if state.guess.kind == DATES and state.noisy is not None:
             dates = found.dates_field(name, *state.noisy, state.guess)

@@ -1,4 +1,4 @@
-"""One record of a column that nobody can list: the public choices, checked before the charge."""
+"""One value of a column that nobody can list: the public choices, checked before the charge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OpenRequest(Request):
     """All public choices of the release of a letter that nobody has listed.
 
     Attributes:
-        column: the column that holds it; none where data has no names.
+        column: the column that holds it, or None if columns have no names.
         minimum_people: a letter of fewer records, or people, is never shown.
     """
 
@@ -48,7 +48,7 @@ class OpenRequest(Request):
 
     @property
     def minimum(self) -> int:
-        """The fewest records of a letter that so many people must have had."""
+        """The fewest records that prove that so many people have a letter."""
         return (self.minimum_people - 1) * self.protection.records + 1
 
     @property
@@ -58,7 +58,7 @@ class OpenRequest(Request):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column, where it has a name."""
+        """The column, if it has a name."""
         return (self.column,) if self.column else ()
 
     @property
@@ -110,7 +110,7 @@ class OpenRequest(Request):
         )
 
     def _assurance(self, sampler: OpenAlphabet, n: int) -> Assurance:
-        """Return from which count on a letter is shown, as no share of draws says."""
+        """Return from which count on a letter is drawn."""
         several = "people" if self.protection.counts_people else "records"
         obscured = sampler.obscured(n) if self.is_n_public else Fraction(0)
         return Assurance(

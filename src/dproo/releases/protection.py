@@ -1,4 +1,4 @@
-"""Whom a release protects, and the public groups that one of each is released of."""
+"""Whom a release protects, and the public groups, one record of each of which is released."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.axis import Axis
 
 ONE, EACH = "one", "each"
-"""Whose the records without an identifier are: together one person's, or each somebody else's."""
+"""How records without an identifier count: as one person's, or each as a different person's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class Groups:
         object.__setattr__(self, "are_public", flag("are_public", self.are_public))
         alphabet = Alphabet.of(self.groups, policy=UNIFORM)
         if alphabet.columns:
-            raise ValueError("groups must be those of one column.")
+            raise ValueError("groups must be values of one column.")
         object.__setattr__(self, "groups", alphabet)
 
     @property

@@ -1,4 +1,4 @@
-"""What every kind of release has in common: what the one path from data to output must know."""
+"""What all kinds of releases have in common, as the one path from data to output needs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dproo.schema import OTHER, UNIFORM, Alphabet, Record
 from dproo.schema.axis import Axis, IntegerRange, Letters, PeriodRange
 
 FEW = 4
-"""Of how many records a release is rehearsed at most."""
+"""The most records of a rehearsal."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -29,12 +29,12 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Drawn:
-    """Records that were drawn and not yet shown.
+    """Records that were drawn but not yet shown.
 
     Attributes:
         values: the records.
-        facts: what the receipt says of them besides; public or released.
-        certificate: the worst loss of what they were drawn by, for the receipt.
+        facts: the details of the receipt; public or released.
+        certificate: the worst loss of their samplers, for the receipt.
         assurance: the largest distance between their law and the data, or a bound on it.
     """
 
@@ -51,8 +51,8 @@ class Request(ABC):
     Attributes:
         epsilon: for all released records together, or for each group.
         protection: whom the release protects, and against which change of the data.
-        groups: the groups to release a record for each of.
-        delta: the probability with which epsilon may fail; 0 where every letter is listed.
+        groups: the groups, one record of each of which is released; or None.
+        delta: the probability with which epsilon may fail; 0 if all letters are listed.
     """
 
     epsilon: Fraction
@@ -84,7 +84,7 @@ class Request(ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read, in the order of the data's own; none without names."""
+        """The columns that are read, in the order of the data's own; empty without names."""
 
     @property
     @abstractmethod
@@ -97,12 +97,12 @@ class Request(ABC):
 
     @property
     def records_needed(self) -> int:
-        """The fewest records that the data must have, where their number is public."""
+        """The fewest records that the data must have, if their number is public."""
         return 1
 
     @property
     def is_dealt(self) -> bool:
-        """Whether chance decides for every record where it counts, as outside it may."""
+        """Whether records are assigned at random one by one, such as cells outside the letters."""
         return any(alphabet.policy == UNIFORM for alphabet in self.counted_alphabets)
 
     @property
@@ -129,7 +129,7 @@ class Request(ABC):
 
     @property
     def values_room(self) -> int:
-        """Bytes of the receipt that the released values may need, where they are listed in it."""
+        """Bytes of the receipt that the released values may need, or 0 if it does not list them."""
         return 0
 
     @property
@@ -139,19 +139,19 @@ class Request(ABC):
 
     @property
     def protects(self) -> str:
-        """Whom the release protects, with everything that is declared for it to be true."""
+        """Whom the release protects, and everything that is declared for that to be true."""
         public = "; which record is in which group is declared to be public"
         are_public = self.groups is not None and self.groups.are_public
         return self.protection.sentence + (public if are_public else "")
 
     def covers(self, *, of_a_person: bool = False) -> str:
-        """Return what the certified worst loss is of: a record, or all of a person's together."""
+        """Return whose worst loss is certified: a record's, or all of a person's together."""
         several, is_named = self.protection.records, self.protection.person is not None
-        kept = "kept " if is_named else ""
+        counted = "kept " if is_named else ""
         whom, who = ("one person", "they") if is_named else ("one record", "it")
         if several > 1:
             all_or_each = "all" if of_a_person else f"each of {several}"
-            whom = f"{all_or_each} {kept}records of a person"
+            whom = f"{all_or_each} {counted}records of a person"
         if self.groups is None:
             return whom
         return f"{whom} in one group" + (
@@ -168,7 +168,7 @@ class Request(ABC):
 
 
 def room_of(times: int, names: Sequence[str], axes: Sequence[Axis]) -> int:
-    """Return the most bytes that so many records take in a receipt, with a letter of each axis.
+    """Return the most bytes that this many records take in a receipt, with a letter of each axis.
 
     >>> room_of(1, ["age"], [IntegerRange.of(0, 120)]) >= len('{"age":119}, ')
     True
@@ -193,15 +193,15 @@ Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class StagedRequest(Request):
-    """A release in several stages: what was released decides what is counted next.
+    """A release in several stages: what one stage releases decides what the next one counts.
 
-    Whoever makes the release gives ``count``, which counts the data, or imagined data.
+    ``count`` counts the data, or imagines counts for a rehearsal.
     """
 
     count: Count | None = field(default=None, repr=False, compare=False)
 
     def bound(self, count: Count) -> Self:
-        """Return the same release of the data that ``count`` counts."""
+        """Return the same release, which counts by ``count``."""
         return replace(self, count=count)
 
     def counted(
@@ -214,7 +214,7 @@ class StagedRequest(Request):
 
 
 POOR = Fraction(1, 10)
-"""A release is called poor if more than this share of draws, or of the records, may be off."""
+"""The accuracy is called poor if more than this share of draws, or of the records, may be off."""
 
 A_RECORD = "one record"
 EPSILON_HIGH = 10
@@ -223,17 +223,17 @@ EPSILON_HIGH = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Assurance:
-    """What is proven of the accuracy, for any data.
+    """The proven accuracy, for any data.
 
     Attributes:
-        alpha: the largest share of draws that differ; nothing where no bound is known.
-        records: the number of records that this holds for, where their number is private.
+        alpha: the largest share of draws that differ, or None if no bound is known.
+        records: the number of records that this holds for, or None if their number is public.
         scope: where it holds, such as "in each group", before a comma.
         differ: what differs from what, by default draws from a record.
         is_of_people: whether each record is a person's only one.
-        words: the accuracy, where no bound on the share of draws states it.
-        off: with such words, a share that is off, by public or released numbers.
-        poor: what is poor if that is too much, and what would help.
+        words: the accuracy in words, if no share of draws expresses it.
+        off: with such words, the share that is off, by public or released numbers.
+        poor: with such words, what is poor if that share is large, and what would help.
 
     >>> Assurance(alpha=Fraction("0.0288")).sentence
     "at most 2.9 % of draws differ from a random record's"
@@ -265,24 +265,21 @@ class Assurance:
         return f"{before}at most {percent(self.alpha)} of {differ}{after}"
 
     def warnings(self, epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
-        """Return what whoever uses the release should know first."""
-        off, poor = (self.off, self.poor) if self.words else self._off
+        """Return what users of the release should know first."""
+        off, poor = self.off, self.poor
+        if not self.words and self.records is None:
+            off = Fraction(1) if self.alpha is None else self.alpha
+            share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
+            poor = (
+                f"{share} of draws may say nothing about the data. It takes more records, a larger"
+                " epsilon or fewer possible values"
+            )
         found = [f"The accuracy is poor: {poor}; see dproo plan."] if off > POOR else []
         return found + epsilon_warnings(epsilon, whom=whom)
 
-    @property
-    def _off(self) -> tuple[Fraction, str]:
-        """The share of draws that may be off, and in words; 0 where the records are private."""
-        share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
-        off = Fraction(1) if self.alpha is None else self.alpha
-        return off if self.records is None else Fraction(0), (
-            f"{share} of draws may say nothing about the data. It takes more records, a larger"
-            " epsilon or fewer possible values"
-        )
-
 
 def epsilon_warnings(epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
-    """Return what to say before an epsilon is charged that protects little, and whom."""
+    """Return the warning of an epsilon that protects little, if it does."""
     if epsilon <= EPSILON_HIGH:
         return []
     odds = f"{whom} may change the odds of a conclusion by a factor of more than 22,000."

@@ -1,4 +1,4 @@
-"""A whole row: what is asked for, and the tables of counts that its steps draw from."""
+"""Whole rows: the public choices of a release, and the counts that its steps draw from."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class RowTables:
 
 
 def folded(counts: Counts, fields: Sequence[Field]) -> Counts:
-    """Return the counts after every cell outside has become the letter that its column names.
+    """Return the counts with the cells outside counted as the letter that their column names.
 
     Args:
-        counts: of the letters of these columns together, each with one for every cell outside.
-        fields: the columns; one that names no letter keeps its cells outside as they are.
+        counts: of the letters of these columns together, each with one more for cells outside.
+        fields: the columns; one that names no letter keeps its cells outside.
 
     >>> from dproo.schema.codebook import CodeBook
     >>> flag = {"name": "flag", "type": "boolean", "outside": False}
@@ -114,7 +114,7 @@ def _folded_place(place: int, fields: Sequence[Field]) -> int:
 
 
 ROWS_BY = LetterSpecificRevealOrObscure.name
-"""The sampler of every column: it holds for both relations, at a number nobody knows."""
+"""The sampler of every column: it is private under both relations, also for a private n."""
 
 _REASON = "It is the only sampler certified for the columns of a row."
 _NUMBER_ROOM = 25  # bytes of a number inside a bin
@@ -125,12 +125,12 @@ ROWS_MAX = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class RowRequest(Request):
-    """All public choices of the release of whole rows, checked; nothing of the data is in it.
+    """All public choices of the release of whole rows, checked; it holds nothing of the data.
 
     Epsilon is for all rows together, the choice of the network included, or for each group.
 
     Attributes:
-        network: where it comes from; it is learned for a fifth of epsilon.
+        network: the source of the network; learning it takes a fifth of epsilon.
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
         shares: the epsilon of each column, over all rows, in the order of the code book; by
             default in proportion to the root of the number of its family's cells.
@@ -172,7 +172,7 @@ class RowRequest(Request):
                 f"network must be declared or independent where two columns have more than"
                 f" {PAIR_MAX:,} cells together, got {prod(largest):,}."
             )
-        # Refuses what no data could make right.
+        # Refuse now what no data could make valid.
         self.rows_by(self.declared or Network.star(self.codebook.sizes), n=1)
 
     @property
@@ -184,12 +184,12 @@ class RowRequest(Request):
 
     @cached_property
     def declared(self) -> Network | None:
-        """The network, or nothing where it is learned."""
+        """The network, or None if it is learned."""
         return Network.wired(self.network, self.codebook.parents, self.codebook.sizes)
 
     @cached_property
     def counted_columns(self) -> tuple[tuple[int, ...], ...]:
-        """The columns of every table of counts that is needed, by their places."""
+        """The columns of every required table of counts, by their places."""
         network = self.declared
         if network is None:
             return tuple(combinations(range(len(self.codebook.sizes)), 2))
@@ -208,13 +208,13 @@ class RowRequest(Request):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns in the order of the code book, after that of the groups."""
+        """The columns in the order of the code book, after the one of the groups."""
         by = () if self.groups is None else (self.groups.by,)
         return (*by, *self.codebook.columns)
 
     @property
     def network_epsilon(self) -> Fraction:
-        """What the choice of the network costs; nothing where it is declared."""
+        """What learning the network costs, or 0."""
         return self.epsilon * SHARE if self.declared is None else Fraction(0)
 
     @property
@@ -284,14 +284,14 @@ class RowRequest(Request):
         )
 
     def _by_group(self, counts: Counts) -> Iterator[Counts]:
-        """Yield the counts of each group; records outside all groups are the last letter."""
+        """Yield the counts of each group; the last letter is for records outside all groups."""
         assert self.groups is not None  # noqa: S101 - for the type checker
         return counts.split((counts.k - 1) // self.groups.axis.size)
 
     def _drawn(
         self, tables: Sequence[Counts], source: RandomSource
     ) -> tuple[RowSampler, list[dict[str, Any]]]:
-        """Return the rows of one dataset, or of one group, and what they were drawn by."""
+        """Return the rows of one dataset, or of one group, and their sampler."""
         n, sizes, fields = tables[0].n, self.codebook.sizes, self.codebook.fields
         counts = {
             columns: folded(found, [fields[column] for column in columns])
@@ -312,7 +312,7 @@ class RowRequest(Request):
         return sampler, [self._shown(row, source) for row in rows]
 
     def _assurance(self, samplers: Sequence[RowSampler]) -> Assurance:
-        """Return the largest worst case; where ``n`` is private, that at a public number."""
+        """Return the largest worst case; for a private number of records, at a public one."""
         scope = "in each group" if self.groups else "for each row" if self.size > 1 else ""
         records = None
         if not self.is_n_public:
@@ -330,7 +330,7 @@ class RowRequest(Request):
         )
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
-        """Return what all rows cost at most, and the choice of the network."""
+        """Return the most that all rows cost, with the choice of the network."""
         ratio = sampler.largest_ratio
         steps = self.size * self.protection.records * log_upper(ratio)
         return {

@@ -1,10 +1,9 @@
 """The only path from data to output: prepare, reserve, count, draw, record, return.
 
 Whatever can fail without data fails before the charge: the data is opened, the engine started,
-and the whole release rehearsed with records that nobody has. The charge is durable before any
-data is read, and the release is recorded before any of it is shown. From the reservation until
-the receipt is written, every failure or interrupt is one fixed sentence that says what became of
-the charge.
+and the whole release rehearsed with invented counts. The charge is durable before any data is
+read, and the release is recorded before any of it is shown. From the reservation until the receipt
+is written, every failure or interrupt is one fixed sentence that says whether the charge stands.
 """
 
 from __future__ import annotations
@@ -63,10 +62,11 @@ class Release:
 
     @property
     def value(self) -> Record:
-        """The released record, where there is one only."""
+        """The released record, if there is exactly one."""
         if len(self.values) != 1:
             raise ValueError(
-                f"value is that of one record, but {len(self.values):,} were released: use .values."
+                f"value needs exactly one record, but {len(self.values):,} were released: use"
+                " .values."
             )
         return self.values[0]
 
@@ -97,11 +97,11 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A release that was rehearsed without data: only the data is missing.
+    """A release whose data is opened but not yet read.
 
     Attributes:
-        scan: the data, opened, with the engine that counts it started; to be closed.
-        source: the data, for what a release in stages counts later.
+        scan: the opened data and the engine that counts it; to be closed.
+        source: the data, for the later counts of a release in stages.
     """
 
     request: Request
@@ -110,10 +110,10 @@ class Prepared:
     source: Source
 
     def rehearse(self) -> int:
-        """Count nothing, draw from records that nobody has, and write the receipt of that.
+        """Draw from invented counts and write the receipt; return the most bytes of a receipt.
 
         Whatever is loaded, opened, constructed or certified on the way fails now, before the
-        charge, or not at all. Return how many bytes the receipt of the release may have.
+        charge, or not at all.
         """
         request = self.request.rehearsal
         n = request.records_needed
@@ -148,8 +148,8 @@ class Prepared:
 
 
 @dataclass
-class _Fate:
-    """What became of the charge, for whatever ends the release to say."""
+class _ChargeState:
+    """Whether the charge stands, as the sentence that ends every message; empty before it."""
 
     sentence: str = ""
 
@@ -175,18 +175,18 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         raise
     if book is None:
         return guarded(prepared.run)
-    fate = _Fate()
+    state = _ChargeState()
     try:
-        return guarded(lambda: _charged(prepared, book, fate, room), fate=fate)
+        return guarded(lambda: _charged(prepared, book, state, room), state=state)
     finally:
-        if not fate.sentence:  # not charged, and so not read
+        if not state.sentence:  # not charged, and so not read
             prepared.scan.close()
             if is_read_once:
                 source.reading.give_back()
 
 
 def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
-    """Open the data and check it as far as header and schema go; no record is read.
+    """Open the data and check it by header and schema; no record is read.
 
     Raises:
         TypeError, ValueError: the release cannot be made.
@@ -205,10 +205,10 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
 
 
 def require_charge(request: Request, charge: Charge) -> bool:
-    """Raise as a release would because of its ledger; nothing is charged and no data is opened.
+    """Raise whatever the ledger would refuse; nothing is charged and no data is opened.
 
     Returns:
-        whether a release would be charged now; otherwise a second person must approve it first.
+        whether the release would be charged now; if not, a second person must approve it first.
 
     Raises:
         ValueError: letters were read from a file that has a budget.
@@ -230,8 +230,8 @@ def require_charge(request: Request, charge: Charge) -> bool:
 def stated(request: Request, charge: Charge) -> dict[str, Any]:
     """Return the public choices as the ledger stores them with the charge.
 
-    An approval is for exactly these, with the cost: whatever changes the release, or whom it
-    protects, is among them.
+    An approval covers exactly these and the cost, so they include everything that changes the
+    release or whom it protects.
     """
     return {
         **request.public_choices,
@@ -245,7 +245,7 @@ def stated(request: Request, charge: Charge) -> dict[str, Any]:
 def _scan(
     request: Request, source: Source, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
 ) -> counting.Scan:
-    """Open the data to count columns by alphabets, as the request protects people."""
+    """Open the data to count columns by alphabets, under the protection of the request."""
     protection = request.protection
     return source.scan(
         alphabets,
@@ -260,14 +260,13 @@ def _require_room(room: int) -> None:
     """Refuse a release whose receipt a ledger might not take."""
     if room > TERMS["receipt_max"]:
         raise ValueError(
-            f"the receipt must have at most {TERMS['receipt_max']:,} bytes in a ledger, and that of"
-            f" this release may have {room:,}. Release fewer records at once, or use shorter"
-            " letters."
+            f"the receipt must have at most {TERMS['receipt_max']:,} bytes in a ledger, and this"
+            f" one may have {room:,}. Release fewer records at once, or use shorter letters."
         )
 
 
-def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Release:
-    """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
+def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -> Release:
+    """Charge a prepared release, make it and record it; ``state`` follows the charge."""
     request, charge = prepared.request, prepared.charge
     stopped = Event()
     awaited = book.limited(
@@ -275,7 +274,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Releas
     )
 
     def reserve() -> Entry:
-        fate.sentence = MAY_STAND
+        state.sentence = MAY_STAND
         try:
             entry = awaited.reserve(
                 str(charge.dataset),
@@ -287,23 +286,23 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Releas
             )
         except (LedgerError, TypeError, ValueError) as refused:
             if not isinstance(refused, ChargedError):
-                fate.sentence = ""
+                state.sentence = ""
             raise _Refused(refused) from None
-        fate.sentence = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
+        state.sentence = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
         return entry
 
-    # In a thread of their own, so that an interrupt finds them done or not begun. What comes
-    # before the charge itself is given up.
+    # Reserving and recording have a thread of their own, so an interrupt finds them done or not
+    # begun. A reservation that still waits for its charge is given up.
     entry = apart(reserve, stop=stopped.set)
     _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
     drawn = prepared.run()
-    stays = fate.sentence
+    stays = state.sentence
     again = f"'dproo ledger print {entry.number}' prints the release"
 
     def record() -> dict[str, Any]:
-        fate.sentence = f"{stays} {again} if it was recorded."
+        state.sentence = f"{stays} {again} if it was recorded."
         receipt = book.record(entry, drawn.receipt.as_dict())
-        fate.sentence = f"{stays} {again}."
+        state.sentence = f"{stays} {again}."
         return receipt
 
     receipt = apart(record, stop=_nothing)
@@ -312,11 +311,11 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Releas
 
 
 def _nothing() -> None:
-    """Stop nothing: what is written in a moment is waited for."""
+    """Stop nothing: a record is written in a moment, so it is waited for."""
 
 
-class _Refused(Exception):  # noqa: N818 - a vessel
-    """Carries a refusal of the ledger past the boundary, which is for failures."""
+class _Refused(Exception):  # noqa: N818 - it only carries an error
+    """Carries a refusal of the ledger past the boundary, which turns errors into failures."""
 
     def __init__(self, refusal: Exception) -> None:
         self.refusal = refusal
@@ -334,7 +333,9 @@ def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
 
 
-def guarded(action: Callable[[], Result], *, fate: _Fate | None = None, kept: str = "") -> Result:
+def guarded(
+    action: Callable[[], Result], *, state: _ChargeState | None = None, charged: str = ""
+) -> Result:
     """Run ``action``; any failure is raised as one sentence without a cause.
 
     Interrupts and exits stay what they are, so that they end the program. Anything else, even a
@@ -342,8 +343,8 @@ def guarded(action: Callable[[], Result], *, fate: _Fate | None = None, kept: st
 
     Args:
         action: what touches data, or comes after a charge.
-        fate: what became of the charge.
-        kept: the same, where it is known beforehand.
+        state: the charge that ``action`` makes.
+        charged: the sentence about an earlier charge instead.
     """
     handled = sys.exception()
     try:
@@ -351,22 +352,22 @@ def guarded(action: Callable[[], Result], *, fate: _Fate | None = None, kept: st
     except _Refused as refused:
         end: BaseException = refused.refusal
         end.__context__ = end.__cause__ = None
-    except BaseException as error:  # noqa: BLE001 - raised below, where no cause hangs on
-        end = _end(error, fate.sentence or None if fate else kept, handled)
+    except BaseException as error:  # noqa: BLE001 - raised below, without its cause
+        end = _end(error, state.sentence or None if state else charged, handled)
     raise end
 
 
-def _end(error: BaseException, kept: str | None, handled: BaseException | None) -> BaseException:
-    """Return what to raise; nothing is said of an interrupt before the charge."""
+def _end(error: BaseException, charged: str | None, handled: BaseException | None) -> BaseException:
+    """Return what to raise; an interrupt before the charge, which is None then, stays bare."""
     interrupt = interrupt_in(error, but=handled)
     if interrupt is KeyboardInterrupt:
-        return KeyboardInterrupt() if kept is None else Stopped(f"{STOPPED} {kept}".rstrip())
+        return KeyboardInterrupt() if charged is None else Stopped(f"{STOPPED} {charged}".rstrip())
     if interrupt is SystemExit:
         end = SystemExit(EXIT)
-        end.add_note(f"{STOPPED} {kept or ''}".rstrip())
+        end.add_note(f"{STOPPED} {charged or ''}".rstrip())
         return end
     sentence = str(error) if isinstance(error, ReleaseError | OutputError) else RELEASE_FAILED
-    return ReleaseError(f"{sentence} {kept or ''}".rstrip())
+    return ReleaseError(f"{sentence} {charged or ''}".rstrip())
 
 
 def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:

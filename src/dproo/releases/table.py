@@ -42,7 +42,7 @@ CELLS_MAX = 1 << 24
 """The most cells that are counted, in all families together."""
 
 LEAST = Fraction(1, 10**12)
-"""Below it, noise is larger than floats, by which a table is fitted, can hold."""
+"""The least epsilon: below it, the noise exceeds the range of the floats that fit the table."""
 
 _POTENTIAL = 16  # characters of a fitted number, with what separates it from the next
 _STEP = 400  # characters of a step
@@ -51,9 +51,9 @@ _REST = 1 << 16  # characters of everything else
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest(Request):
-    """All public choices of the release of a private table; nothing of the data is in it.
+    """All public choices of the release of a private table; it holds nothing of the data.
 
-    A network that is learned has pairs that are chosen privately.
+    The pairs of a learned network are chosen privately.
     """
 
     codebook: CodeBook
@@ -89,7 +89,7 @@ class ModelRequest(Request):
         return settled(self.network, self.codebook.parents)
 
     def mechanism(self, n: int) -> TableRequest:
-        """Return the certified mechanism; ``n`` is looked at only where it is public."""
+        """Return the certified mechanism; ``n`` is ignored if the number of records is private."""
         return TableRequest(
             sizes=self.codebook.sizes,
             epsilon=self.epsilon,
@@ -150,7 +150,7 @@ class ModelRequest(Request):
         }
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
-        """Return the model, which is the record that is released, as an object of JSON."""
+        """Return no records, but the model as a fact of the receipt."""
         n = tables[0].n
         fields = self.codebook.fields
         counts: dict[Family, Sequence[int]] = {
@@ -227,7 +227,7 @@ class FoundTableRequest(StagedRequest):
     """All public choices of a private table whose letters are found privately first.
 
     Attributes:
-        discovery: how they are found, for :data:`FOUND` of epsilon and half of delta.
+        discovery: the request of the letters, for :data:`FOUND` of epsilon and half of delta.
         network: as for :class:`ModelRequest`, but no parents are declared.
     """
 
@@ -236,10 +236,10 @@ class FoundTableRequest(StagedRequest):
 
     @classmethod
     def of(cls, discovery: DiscoveryRequest, network: Wiring) -> FoundTableRequest:
-        """Return the request of a table, from that of a code book for all of epsilon and delta."""
+        """Return the request of a table from one of a code book, for the same epsilon and delta."""
         most = next((most for most in _MOST if _is_small(discovery, network, most)), None)
         if most is None:
-            _largest(discovery, network, _MOST[-1])  # refuses it
+            _largest(discovery, network, _MOST[-1])  # may refuse it with a better sentence
             raise ValueError("columns must be fewer for a private table: name some of them.")
         first = replace(
             discovery, epsilon=discovery.epsilon * FOUND, delta=discovery.delta / 2, most=most
@@ -259,7 +259,7 @@ class FoundTableRequest(StagedRequest):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are looked at."""
+        """The columns, whose letters are not known yet."""
         return self.discovery.columns
 
     @property
@@ -353,16 +353,16 @@ _KERNEL = {LEARNED: AUTO, INDEPENDENT: INDEPENDENT}
 
 
 def _assurance(released: Released) -> Assurance:
-    """Return how far noise moves the counts that were measured, and sums of them."""
+    """Return how far noise moves the measured counts, and sums of them."""
     sizes = released.request.sizes
     alone: dict[int, int] = {}
     together = 0
-    for found in released.measurements:
-        for column in found.family:
-            width = half_width(found, cells(sizes, found.family) // sizes[column])
+    for measured in released.measurements:
+        for column in measured.family:
+            width = half_width(measured, cells(sizes, measured.family) // sizes[column])
             alone[column] = min(width, alone.get(column, width))
-        if len(found.family) > 1:
-            together = max(together, half_width(found, 1))
+        if len(measured.family) > 1:
+            together = max(together, half_width(measured, 1))
     if not alone:
         return Assurance(alpha=None, words="no column has two possible values")
     more = f", of columns counted together by at most {together:,}" if together else ""
@@ -378,7 +378,7 @@ def _assurance(released: Released) -> Assurance:
 
 
 def _column(field: Field) -> ModelColumn:
-    """Return a public column of a model, with the labels that its code book has."""
+    """Return a public column of a model, with the labels of its code book."""
     letters = tuple(field[place] for place in range(field.size))
     labels = tuple(field.labels.get(str(letter)) for letter in letters) if field.labels else ()
     bins: tuple[tuple[float, float] | None, ...] = ()

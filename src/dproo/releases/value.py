@@ -1,4 +1,4 @@
-"""The public choices of a release, checked before anything is charged or read."""
+"""One or several values of a column: the public choices, checked before anything is charged."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _FOR_GROUPS = "One table serves every group."
 
 @dataclass(frozen=True, kw_only=True)
 class SampleRequest(Request):
-    """All public choices of a release, checked; nothing of the data is in it.
+    """All public choices of a release of values, checked; it holds nothing of the data.
 
     Attributes:
         alphabet: the public letters.
-        column: the column that holds them, where the alphabet names none.
+        column: the column that holds them, if the alphabet names none.
         sampler: the name of a sampler, or ``"auto"``.
         size: how many records.
     """
@@ -56,7 +56,7 @@ class SampleRequest(Request):
             self.groups.require_apart((self.column,))
             if self.alphabet.policy != OTHER:
                 raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
-        # Refuses what no data could make right.
+        # Refuse now what no data could make valid.
         if self.chosen == AUTO:
             replace(self, sampler=PLAIN)
         else:
@@ -64,12 +64,12 @@ class SampleRequest(Request):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read, that of the groups first; none where data has no names."""
+        """The columns that are read, the one of the groups first; empty without names."""
         return self.counted_alphabets[0].columns or ((self.column,) if self.column else ())
 
     @property
     def records_needed(self) -> int:
-        """The fewest records that the data must have, where their number is public."""
+        """The fewest records that the data must have, if their number is public."""
         return self.size
 
     @property
@@ -82,13 +82,13 @@ class SampleRequest(Request):
 
     @property
     def chosen(self) -> str:
-        """The sampler, as far as it is known before the number of records."""
+        """The sampler, or ``"auto"`` until the number of records is known."""
         return PLAIN if self.sampler == AUTO and self.groups is not None else self.sampler
 
     def settled(self, n: int) -> tuple[SampleRequest, str | None]:
-        """Return the choices with the sampler that ``"auto"`` takes, and why it takes it.
+        """Return the choices with the sampler that ``"auto"`` takes, and the reason.
 
-        Where the number of records is private, ``n`` is not looked at.
+        If the number of records is private, ``n`` is ignored.
         """
         if self.chosen != AUTO:
             return self, (None if self.sampler != AUTO else _FOR_GROUPS)
@@ -109,7 +109,7 @@ class SampleRequest(Request):
 
     @property
     def is_dealt(self) -> bool:
-        """Whether chance decides for every record where it counts, as with blocks."""
+        """Whether records are assigned at random one by one, as to blocks."""
         return super().is_dealt or (self.groups is None and not self.is_joint)
 
     @property
@@ -156,16 +156,15 @@ class SampleRequest(Request):
         )
 
     def _assurance(self, samplers: Sequence[Mechanism]) -> Assurance:
-        """Return the worst case; where the number of records is private, at a public number."""
+        """Return the worst case; if the number of records is private, at a public number."""
         scope = "in each group" if self.groups else "for each record" if self.size > 1 else ""
         if self.is_n_public:
             worst = max(sampler.worst_alpha for sampler in samplers)
             return Assurance(alpha=worst, scope=scope, is_of_people=self.protection.counts_people)
         person = self.protection.records
         records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
-        law = self.sampler_for(1)  # the one that was drawn from, which knows no number
         return Assurance(
-            alpha=law.worst_alpha_of_each(records, draws=self.size),
+            alpha=self.sampler_for(1).worst_alpha_of_each(records, draws=self.size),
             records=records,
             scope=scope,
             is_of_people=self.protection.counts_people,
@@ -183,7 +182,10 @@ class SampleRequest(Request):
             return [sampler], tuple(self._labelled(self.alphabet.records(drawn)))
         if self.groups is None and is_worth_it(seen := seen_letters(counts), self.size):
             return self._dealt(seen, counts.n, source)
-        parts = self._parts(counts, source)
+        if self.groups is not None:
+            parts = list(counts.split(self.alphabet.k))
+        else:
+            parts = (blocks if self.is_n_public else scatter)(counts, self.size, source)
         samplers = (
             {part.n: self.sampler_for(part.n) for part in parts if part.n}
             if self.is_n_public
@@ -201,7 +203,7 @@ class SampleRequest(Request):
     def _dealt(
         self, seen: Sequence[tuple[int, int]], n: int, source: RandomSource
     ) -> tuple[list[Mechanism], tuple[Record, ...]]:
-        """Return a record of each block, where the records can be dealt out one by one."""
+        """Return a record of each block, whose records are dealt one by one."""
         is_even = self.is_n_public
         parts = deal(seen, self.size, source, evenly=is_even)
         each, more = divmod(n, self.size) if is_even else (1, 0)
@@ -212,12 +214,6 @@ class SampleRequest(Request):
             for sampler, part in zip(samplers, parts, strict=True)
         ]
         return list(dict.fromkeys(samplers)), tuple(self.alphabet.records(drawn))
-
-    def _parts(self, counts: Counts, source: RandomSource) -> list[Counts]:
-        """Return the disjoint parts of the data to draw one record of each from."""
-        if self.groups is not None:
-            return list(counts.split(self.alphabet.k))
-        return (blocks if self.is_n_public else scatter)(counts, self.size, source)
 
     def _labelled(self, letters: Sequence[Any]) -> Iterator[Record]:
         if self.groups is None:
@@ -243,7 +239,7 @@ class SampleRequest(Request):
     def sampler_for(self, n: int) -> Mechanism:
         """Return the certified sampler for a dataset, or a block, of ``n`` records.
 
-        Where ``n`` is private, it is not looked at.
+        If the number of records is private, ``n`` is ignored.
         """
         options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self.relation}
         if self.is_n_public:

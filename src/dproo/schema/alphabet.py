@@ -313,9 +313,13 @@ class Alphabet:
         """
         if not isinstance(indices, Iterable):
             raise TypeError(refusal("indices", "be a sequence of places", indices))
-        last = self.k - 1
-        places = [whole("index", index, at_least=0, at_most=last) for index in indices]
-        letters = {place: self[place] for place in set(places)}
+        places, last = [*indices], self.k - 1
+        # 1 == True, so a set would merge what has to be refused; millions of integers are fine.
+        checked = {*places} if {*map(type, places)} <= {int} else places
+        letters = {
+            place: self[place]
+            for place in (whole("index", one, at_least=0, at_most=last) for one in checked)
+        }
         return [letters[place] for place in places]
 
     def index(self, cells: Sequence[object]) -> int | None:

@@ -59,7 +59,7 @@ class Accuracy:
     Attributes:
         alpha: the total variation distance, or the best estimate of it.
         low: a lower bound. With an exact method, ``low`` and ``high`` differ only by rounding;
-            with Monte Carlo they are a confidence interval.
+            with Monte Carlo they are the ends of a confidence interval.
         high: an upper bound.
         method: how it was computed.
         output: the law ``Q`` of the release.

@@ -2,9 +2,9 @@ r"""How far the mean law of a balanced table is from the distribution of the rec
 
 If records are drawn from ``P``, counts scatter, and on average the law is nearer to ``P`` than
 to the records of the worst dataset. The distance on a dataset is at most a sum over letters of
-what each adds by its own count; so the distance from ``P`` is at most the sum of the means, and
-no mean exceeds the largest that a binomial count can have. The letters' probabilities sum to one,
-so each may pay its share of a *toll*, which the most probable one receives.
+what each adds by its own count. So the distance from ``P`` is at most the sum of the means, and
+no mean exceeds the largest one that a binomial count can have. The letters' probabilities sum to
+one, so each may pay its share of a *toll*, which the most probable one receives.
 
 All masses are in records times ``2^64``, rounded to the safe side.
 
@@ -169,7 +169,7 @@ class _Between(NamedTuple):
 
 
 class _Level:
-    """What a level gives, by count, rounded down: the true values are less than one above."""
+    """What a level gives, by count, rounded down by less than one."""
 
     def __init__(self, table: BalancedTable, level: int, end: int) -> None:
         unit, whole = table.unit, table.unit * table.slope.denominator

@@ -1,4 +1,4 @@
-r"""The baselines: samplers proposed by others, run on OpenDP's noise.
+r"""The baselines: samplers that others proposed, with OpenDP's noise.
 
 They add noise to the counts and draw from the result, so there is no rule from counts to weights
 whose ratios :func:`~dproo.certify` could take. Their privacy rests on the proof of the noise and

@@ -1,7 +1,6 @@
 """The comparison: every sampler's accuracy on the same public distribution.
 
-Nothing here reads data. Our samplers and their peers are measured alike, and lost cases are
-listed like all others.
+Nothing here reads data. All samplers are measured alike, and cases that ours lose are listed too.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ def compare(
     True
     """
     p = Distribution.of(p)
-    found = {
+    measured = {
         name: accuracy(sampler, p, trials=_trials(name, k) if trials is None else trials, seed=seed)
         for name, sampler in contenders(n=n, k=k, epsilon=epsilon).items()
     }
-    return dict(sorted(found.items(), key=lambda item: item[1].alpha))
+    return dict(sorted(measured.items(), key=lambda item: item[1].alpha))
 
 
 def _trials(name: str, k: int) -> int:

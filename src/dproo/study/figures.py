@@ -1,7 +1,7 @@
-"""The paper's figures, redrawn from exact numbers, and ours beside them; plans and models too.
+"""The paper's figures, redrawn from exact numbers, and our own; plans and models too.
 
-Every figure of the paper is a list of rows, written as CSV, and a drawing of those rows. All have
-one style.
+Every figure of the paper is a list of rows, written as CSV, and a drawing of those rows. All
+figures have one style.
 
 Reference: Tasnim et al. (2025), Figures 1 to 3. The paper does not state which distribution
 its Figures 2 and 3 use; binomial(8, 1/2) fits its description, and is our assumption.
@@ -406,9 +406,9 @@ def records_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is sim
     """Return the records needed in the worst case against epsilon: our Figure 4."""
     rows = []
     for epsilon in GRID:
-        asked = ("subrr", "roo", "ls-roo")
-        answer = plan(k=K, epsilon=epsilon, alpha=ALPHA, samplers=asked)
-        needed = {name: answer[name] for name in asked}
+        names = ("subrr", "roo", "ls-roo")
+        answer = plan(k=K, epsilon=epsilon, alpha=ALPHA, samplers=names)
+        needed = {name: answer[name] for name in names}
         at = {"epsilon": Fraction(epsilon), "alpha": Fraction(ALPHA)}
         bound = LaplaceSampler.records_needed(k=K, **at)
         rows.append({"epsilon": epsilon, "laplace bound": bound, **needed})

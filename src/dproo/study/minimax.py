@@ -16,10 +16,10 @@ grid; on one ``P`` it is a lower bound on that ``P``, for every sampler that tre
 alike. The distributions that prove :func:`dproo.limit` are added to the grid, so the optimum is
 never below that bound.
 
-Under add-remove the table has a law for every dataset of up to ``most`` records, of which one more
-or less is private, and accuracy is asked for at ``n`` only. Without further conditions this is a
-lower bound, as it leaves out larger datasets; if ``most`` records must give a uniform letter, every
-larger dataset may, and the sampler is one for all sizes.
+Under add-remove the table has a law for every dataset of up to ``most`` records, private when one
+is added or removed, and accuracy is required at ``n`` only. Without further conditions this is a
+lower bound, as it leaves out larger datasets. If datasets of ``most`` records must give a uniform
+letter, all larger ones may too, and the sampler is private for every size.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def minimax(
         p: one distribution; without it the worst of a grid and of a few more.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
         rounds: how often the worst ``P`` of the sampler joins the others.
-        most: without it a record is replaced; with it, one is added or removed, among up to so
-            many, and the sampler, whose law is that at ``n``, is certified at twice epsilon.
+        most: without it a record is replaced; with it, one is added or removed, in datasets of up
+            to so many, and the sampler, with the law at ``n``, is certified at twice epsilon.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
     these distributions is below ``bound``.

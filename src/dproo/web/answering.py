@@ -42,9 +42,9 @@ _NOBODY = 499
 
 _LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo ledger show."
 _AT_ONCE = 2
-"""How many requests of one kind are answered at once; no kind waits for another."""
+"""How many requests to one address are answered at once; addresses do not wait for each other."""
 
-_asked: set[Future[Response]] = set()
+_pending: set[Future[Response]] = set()
 _changing: set[Request] = set()
 
 
@@ -85,28 +85,28 @@ def change(path: str, action: Action) -> Route:
 async def while_wanted(
     request: Request, answer: Awaitable[Response], *others: Future[Response]
 ) -> Response:
-    """Return an answer, or what comes before it, or stop as soon as no client waits for it.
+    """Return an answer, or another one that comes first, or stop once no client waits for it.
 
-    A queued answer is then never begun, and nothing waits for one that was begun, not even the
-    end of the process.
+    A queued answer is then never begun, and nothing waits for a begun one, not even the end of
+    the process.
     """
-    asked = ensure_future(answer)
+    wanted = ensure_future(answer)
     gone = ensure_future(_gone(request))
-    _asked.add(asked)
+    _pending.add(wanted)
     try:
-        done, _ = await wait({asked, gone, *others}, return_when=FIRST_COMPLETED)
-        found = asked if asked in done else next(iter(done))
-        return Response(status_code=_NOBODY) if found.cancelled() else found.result()
+        done, _ = await wait({wanted, gone, *others}, return_when=FIRST_COMPLETED)
+        first = wanted if wanted in done else next(iter(done))
+        return Response(status_code=_NOBODY) if first.cancelled() else first.result()
     finally:
-        _asked.discard(asked)
-        asked.cancel()
+        _pending.discard(wanted)
+        wanted.cancel()
         gone.cancel()
 
 
 def forget_questions() -> None:
     """Stop waiting for any answer; a change that has begun continues."""
-    for asked in _asked:
-        asked.cancel()
+    for answer in _pending:
+        answer.cancel()
 
 
 def is_changing() -> bool:
@@ -124,12 +124,12 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
     """Return the answer of an action, run in its own thread, a few at once."""
     await turns.acquire()
     loop = get_running_loop()
-    found: Future[Response] = loop.create_future()
+    result: Future[Response] = loop.create_future()
 
     def end(answer: tuple[int, str]) -> None:
         turns.release()
-        if not found.done():  # otherwise no one waits for it any more
-            found.set_result(response(*answer))
+        if not result.done():  # otherwise nobody waits for it any more
+            result.set_result(response(*answer))
 
     def run() -> None:
         answer = answered(action, sent)
@@ -137,7 +137,7 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
             loop.call_soon_threadsafe(end, answer)
 
     Thread(target=run, daemon=True).start()
-    return await found
+    return await result
 
 
 def response(status: int, text: str) -> Response:

@@ -51,7 +51,7 @@ _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> ASGIApp:
     """Return the page for one launch, behind its gate.
 
-    Everything outside ``/api`` is the same for everyone: it is open, and contains nothing of the
+    Everything outside ``/api`` is public and the same for everyone: it contains nothing of the
     folder or the ledger. All of ``/api`` is behind the lock.
     """
     # Loaded by name: no path of a request ever reaches the file system.
@@ -110,14 +110,14 @@ def _first_line(text: str | None) -> str:
 
 
 SAMPLE = "sample-admissions.csv"
-"""The file name of the invented sample, which is written into the folder when it is asked for."""
+"""The file name of the invented sample, which is written into the folder on request."""
 
 
 @dataclass(frozen=True)
 class Api:
     """The routes of the objects, and what they need.
 
-    Orders and declarations were shown, and await confirmation; releases are running.
+    Orders and declarations were shown and await confirmation; releases are running.
     """
 
     folder: Folder
@@ -159,12 +159,12 @@ class Api:
         """Return the data files as cards: name, size, and what is left of the budget."""
         try:
             left = {one.dataset: in_epsilon(one.left) for one in Ledger(self.ledger).show()}
-        except LedgerError:  # the room of the ledger says what is the matter with it
+        except LedgerError:  # the room of the ledger shows what is wrong with it
             left = {}
         cards = []
         for name in self.folder.list(*SUFFIXES):
             path = self.folder.find("data", name)
-            size = int(float(f"{path.stat().st_size:.0e}"))  # to a digit: records decide the rest
+            size = int(float(f"{path.stat().st_size:.0e}"))  # one digit: records decide the others
             cards.append({"name": name, "bytes": size, "left": left.get(dataset_name(str(path)))})
         return {"folder": str(self.folder.root), "data": cards, "sample": SAMPLE}
 
@@ -181,7 +181,7 @@ class Api:
         return {"data": SAMPLE, "codebook": {"schema": {"fields": list(FIELDS)}}}
 
     def _accounts(self, _: Fields) -> dict[str, Any]:
-        """Return every budget; before the first is declared, there is no ledger."""
+        """Return every budget, or none if there is no ledger yet."""
         try:
             return accounts_object(Ledger(self.ledger).show())
         except MissingLedgerError:
@@ -197,7 +197,7 @@ class Api:
         return table_pair(self._receipt(fields), fields.get("first"), fields.get("second"))
 
     def _requests(self, _: Fields) -> dict[str, Any]:
-        """Return the releases that wait for a second person; only a team's ledger has any."""
+        """Return the releases that wait for a second person; a file has none."""
         if not isinstance(self.ledger, Database):
             return {"requests": []}
         return {

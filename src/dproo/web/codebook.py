@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
@@ -52,25 +52,24 @@ def preview(form: Fields) -> dict[str, Any]:
     """Return how many values each column of a code book has, the first of them, or what is wrong.
 
     An unfinished code book is usually wrong, so an error is an answer, not a refusal. If a cell
-    is typed, each column says what it counts as there.
+    is typed, each column states what it counts as.
     """
     descriptor = confirmed(form)
     cell = form.get("cell") or ""
     if not isinstance(cell, str):
         raise TypeError(refusal("cell", "be text", cell))
     lines = [_line(descriptor, field, cell) for field in descriptor["schema"]["fields"]]
-    is_clean = not any(line["error"] for line in lines)
-    wrong = ""
-    if is_clean:
+    has_errors, wrong = any(line["error"] for line in lines), ""
+    if not has_errors:
         try:
-            found = book_of(descriptor)
-            Network.wired("auto", found.parents, found.sizes)
+            book = book_of(descriptor)
+            Network.wired("auto", book.parents, book.sizes)
         except (TypeError, ValueError) as error:
             wrong = str(error)
     return {
         "columns": lines,
         "error": wrong,
-        "is_complete": is_clean and not wrong,
+        "is_complete": not (has_errors or wrong),
         "codebook": {"$schema": PROFILE, **descriptor},
     }
 
@@ -79,18 +78,18 @@ def _line(descriptor: dict[str, Any], field: dict[str, Any], cell: str) -> dict[
     """Return how many values one column has, the first of them, and what other cells count as."""
     schema = {**descriptor["schema"], "fields": [{**field, "parents": []}]}
     try:
-        (found,) = CodeBook.of({**descriptor, "schema": schema}).fields
+        (known,) = CodeBook.of({**descriptor, "schema": schema}).fields
     except (TypeError, ValueError) as error:
         wrong = str(error).removeprefix("schema.fields[0]").lstrip(".: ")
         return {"column": field.get("name"), "k": None, "values": "", "rest": "", "error": wrong}
-    rest = f"anything else is “{found.other}”"
-    if found.outside is not None:
-        rest = f"anything else counts as {found[found.outside]}"
+    rest = f"anything else is “{known.other}”"
+    if known.outside is not None:
+        rest = f"anything else counts as {known[known.outside]}"
     if cell:
-        place = found.axis.place(cell)
-        outside = found.axis.listed if found.outside is None else found.outside
-        rest += f"; “{cell}” counts as “{found[outside if place is None else place]}”"
-    line = line_of(found)
+        place = known.axis.place(cell)
+        outside = known.axis.listed if known.outside is None else known.outside
+        rest += f"; “{cell}” counts as “{known[outside if place is None else place]}”"
+    line = line_of(known)
     return {"column": line.column, "k": line.k, "values": line.shown, "rest": rest, "error": ""}
 
 
@@ -107,18 +106,16 @@ def book_of(descriptor: dict[str, Any]) -> CodeBook:
 
 
 def descriptor_of(form: Fields) -> dict[str, Any]:
-    """Return the descriptor of a code book; refuse another form, and what takes long to read."""
-    book = form.get("codebook")
-    schema = book.get("schema") if isinstance(book, dict) else None
-    fields = schema.get("fields") if isinstance(schema, dict) else None
-    is_list = isinstance(fields, list) and all(isinstance(field, dict) for field in fields)
-    if not isinstance(book, dict) or not isinstance(fields, list) or not is_list:
-        raise ValueError("codebook must be an object with schema.fields, a list of columns.")
-    if len(fields) > _MOST_FIELDS:
-        raise ValueError(f"codebook must have at most {_MOST_FIELDS} columns.")
-    return book
+    """Return the descriptor of a code book; refuse one that is malformed or takes long to read."""
+    book: Any = form.get("codebook")
+    match book:
+        case {"schema": {"fields": list(fields)}} if all(isinstance(one, dict) for one in fields):
+            if len(fields) > _MOST_FIELDS:
+                raise ValueError(f"codebook must have at most {_MOST_FIELDS} columns.")
+            return cast("dict[str, Any]", book)
+    raise ValueError("codebook must be an object with schema.fields, a list of columns.")
 
 
 def confirmed(form: Fields) -> dict[str, Any]:
-    """Return a descriptor without its mark as a draft, since the page shows it to its sender."""
+    """Return a descriptor without its mark as a draft: its sender sees it on the page."""
     return {key: value for key, value in descriptor_of(form).items() if key != "draft"}

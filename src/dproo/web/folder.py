@@ -1,9 +1,9 @@
-"""The data that the page can name: files in the allowed folder, or tables of a database."""
+"""The data that the page can use: files in the allowed folder, or tables of a database."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -25,8 +25,8 @@ class Folder:
     """A folder that neither a path nor a link can leave.
 
     Guarantee: every file that :meth:`find` returns is in the folder once all links are
-    followed, and no link that is put in its way later is followed when it is opened. A missing
-    file and one outside are refused alike.
+    followed, and a link that replaces a part of its path later is not followed when it is opened.
+    A missing file and one outside are refused with the same sentence.
     """
 
     root: Path
@@ -51,21 +51,17 @@ class Folder:
         except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
             return None
 
-    def list(self, *suffixes: str, most: int | None = _MOST_FILES) -> list[str]:
+    def list(self, *suffixes: str) -> list[str]:
         """Return the names of the files with these endings, except hidden ones."""
-        return sorted(self._files(tuple(suffixes)))[:most]
-
-    def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
+        found = []
         for folder, inner, files in os.walk(self.root):
             here = Path(folder).relative_to(self.root)
             inner[:] = [name for name in inner if not name.startswith(".")]
             if len(here.parts) >= _DEEPEST:
                 inner.clear()
-            for name in files:
-                text = str(here / name)
-                is_wanted = name.lower().endswith(suffixes) and not name.startswith(".")
-                if is_wanted and self._file(text) is not None:
-                    yield text
+            shown = [n for n in files if n.lower().endswith(suffixes) and not n.startswith(".")]
+            found += [text for name in shown if self._file(text := str(here / name))]
+        return sorted(found)[:_MOST_FILES]
 
 
 FILE, DATABASE = "file", "database"

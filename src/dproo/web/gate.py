@@ -4,7 +4,7 @@ The page listens only on this machine, but every site in the same browser can re
 can every other user of the machine. A request passes if its Host is ours (not a rebound name) and
 if it comes from one of our pages; only the entrance may be opened from elsewhere, in its own
 tab. Everything behind it needs a key (:class:`dproo.web.gate.Lock`). Every answer forbids
-caching, framing and anything from elsewhere.
+caching, framing and content from other sites.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _entrance_refusal(scope: Scope, host: str) -> Refusal | None:
     """Return why a visitor may not use the entrance, or None.
 
     A link may be opened from anywhere, but as a top-level page. A token arrives in a form: the
-    entrance's, or that of the file given to the browser at launch, whose origin is null.
+    entrance's, or the one in the file that a browser is launched with, whose origin is null.
     """
     if not set(values(scope, "sec-fetch-dest")) <= {"document"}:
         return Refusal(403, "the entrance must be opened in a tab of its own.")
@@ -133,7 +133,7 @@ def _entrance_refusal(scope: Scope, host: str) -> Refusal | None:
 
 
 def _unsafe_refusal(scope: Scope, host: str) -> Refusal | None:
-    """Return why a request that could change something may not pass, or None."""
+    """Return why a request that may change something may not pass, or None."""
     if values(scope, "origin") != [f"http://{host}"]:
         return Refusal(403, "origin must be this page.")
     if not set(values(scope, "sec-fetch-site")) <= {"same-origin"}:
@@ -185,8 +185,8 @@ class Door:
     """Hand out links, and open for the first use of one.
 
     A link carries a token after its ``#``, where no server and no Referer sees it. The token is
-    exchanged for a key, which the browser keeps in one tab and sends in a header of its own:
-    unlike a cookie, it goes to no other port of this machine.
+    exchanged for a key, which the browser keeps in one tab and sends in its own header: unlike a
+    cookie, it is not sent to other ports of this machine.
 
     Guarantee: a token opens at most once, within ten minutes, and not after a newer one was made.
     """
@@ -261,9 +261,9 @@ Shown = TypeVar("Shown")
 
 
 class Nonces(Generic[Shown]):
-    """Give each thing that is shown a nonce.
+    """Hold what was shown until it is confirmed by its nonce.
 
-    Guarantee: each thing is returned at most once, for the nonce that it was shown with.
+    Guarantee: everything is returned at most once, for the nonce that it was shown with.
     """
 
     def __init__(self) -> None:
@@ -271,7 +271,7 @@ class Nonces(Generic[Shown]):
         self._waiting: dict[str, tuple[float, Shown]] = {}
 
     def add(self, shown: Shown) -> str:
-        """Store what was shown and return its nonce; if there are too many, drop the oldest."""
+        """Hold what was shown and return its nonce; if there are too many, drop the oldest."""
         nonce = secrets.token_urlsafe(32)
         with self._lock:
             self._waiting[nonce] = time.monotonic() + PATIENCE, shown

@@ -1,4 +1,4 @@
-"""Orders from the page, for a release or a budget: shown first, then done once if confirmed."""
+"""Orders from the page, for a release or a budget: shown first, carried out once if confirmed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ RELATIONS = {
     ADD_REMOVE: "the number of records is private",
 }
 
-_SECOND = "A second person must approve it: until then it is only asked for, not charged."
+_SECOND = "A second person must approve it: until then it is only requested, not charged."
 _APPROVED = "A second person has approved it."
 _FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", *STATED)
 _TABLE, _ROW, _VALUE = "table", "row", "value"
@@ -61,8 +61,8 @@ class Order:
         book: the code book that describes the data, unless values are found.
         texts: the fields of the form as typed.
         account: the current state of the budget to charge.
-        warnings: what may make cells count as ``other`` that should not.
-        is_charged: whether it would be charged now, rather than asked for.
+        warnings: why cells may count as ``other`` that should not.
+        is_charged: whether it would be charged now; otherwise its approval is requested.
     """
 
     request: _Request
@@ -78,7 +78,7 @@ class Order:
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
         """Check an order as its release will before the charge: by header or schema alone.
 
-        Guarantee: what is refused here would be refused before the charge, and the reverse.
+        Guarantee: it is refused if and only if its release would be refused before the charge.
 
         Raises:
             ValueError: a request is wrong, or does not fit the data.
@@ -106,17 +106,19 @@ class Order:
     def _checked(self) -> tuple[str, ...]:
         """Return what the release would warn of, or raise as it would before its charge.
 
-        Of many columns, which a release scans in pairs, each is looked at alone.
+        The columns of a code book, which a release scans in pairs, are checked one by one.
         """
+        warnings: tuple[str, ...]
         if isinstance(self.request, RowRequest | ModelRequest):
-            found = check_book(
-                self._records, self.request.codebook, person=self.request.protection.person
-            )
-            if found.refusals:
-                raise ValueError("\n".join(map(as_options, found.refusals)))
-            return tuple(map(as_options, found.warnings))
-        with prepare(self.request, self._records, self._charge).scan as scan:
-            return tuple(map(as_options, scan.warnings))
+            person = self.request.protection.person
+            checked = check_book(self._records, self.request.codebook, person=person)
+            if checked.refusals:
+                raise ValueError("\n".join(map(as_options, checked.refusals)))
+            warnings = checked.warnings
+        else:
+            with prepare(self.request, self._records, self._charge).scan as scan:
+                warnings = scan.warnings
+        return tuple(map(as_options, warnings))
 
     @property
     def _records(self) -> Source:
@@ -196,7 +198,7 @@ class Order:
         return " ".join([verb, named, *options])
 
     def release(self, folder: Folder) -> Release:
-        """Charge, read and draw, for exactly the request and the file that were shown."""
+        """Charge, read and draw, exactly as shown and from the file that was shown."""
         self.source.require_unchanged(folder)
         if require_charge(self.request, self._charge) != self.is_charged:
             raise ValueError(
@@ -209,7 +211,7 @@ class Order:
 
 
 def _path(name: str) -> str:
-    """Return the name of a file so that no command takes it for an option or a URL.
+    """Return the name of a file in a form that no command takes for an option or a URL.
 
     >>> _path("visits.csv"), _path("-x.csv"), _path("postgresql:x.csv")
     ('visits.csv', './-x.csv', './postgresql:x.csv')
@@ -218,7 +220,7 @@ def _path(name: str) -> str:
 
 
 def _and_delta(atto: int) -> str:
-    """Return a delta after its epsilon; no line breaks within it."""
+    """Return a delta to follow its epsilon, without a place for a line break, or ''."""
     delta = in_delta(atto).replace("-", "-\u2060")
     return f" and δ = {delta}" if atto else ""
 
@@ -299,7 +301,7 @@ class Declaration:
     """A validated budget that is not yet declared; its epsilon and delta are as typed.
 
     Attributes:
-        relation: for what the epsilons add up, and how many records one person may have.
+        relation: the conditions under which the epsilons add up, as in :class:`Basis`.
     """
 
     dataset: str

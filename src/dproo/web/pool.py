@@ -1,7 +1,7 @@
 """Public questions, each answered in its own process, and only while a client waits.
 
-Questions can take long, but never hold up the page: they share no process with it, a few run at
-once, a tab gets only a part of these, and one that is no longer wanted is killed: when its client
+Questions can take long, but never hold up the page: they share no process with it, only a few run
+at once, and only some of these for one tab. One that is no longer wanted is killed: when its client
 has disconnected, or when the same place of the same tab asks the next one.
 """
 
@@ -24,7 +24,7 @@ from dproo.web.answering import refusing, response, while_wanted
 from dproo.web.worker import LENGTH, SECONDS, Worker
 
 PLACE_HEADER: Final = "dproo-place"
-"""Names the tab that asks, and the place in it that waits: ``TAB.PLACE``."""
+"""Names the asking tab, and the place in it that waits: ``TAB.PLACE``."""
 
 AT_ONCE = 4
 AT_ONCE_FOR_A_TAB = 2
@@ -56,16 +56,16 @@ class Pool:
         self._known: OrderedDict[tuple[str, str], asyncio.Future[Response]] = OrderedDict()
 
     def prepare(self, questions: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Answer public questions before anybody asks them; who does then waits for the same."""
+        """Answer public questions before anybody asks them."""
         for name, fields in questions:
             key = _key(name, fields)
             self._known[key] = asyncio.ensure_future(self._answer("nobody", name, fields))
             self._known[key].add_done_callback(partial(self._keep_found, key))
 
     def _keep_found(self, key: tuple[str, str], answer: asyncio.Future[Response]) -> None:
-        """Forget a question that was not answered, so that whoever asks it is."""
-        is_found = not (answer.cancelled() or answer.exception())
-        if not (is_found and answer.result().status_code == _FOUND):
+        """Forget a question without an answer, so that it is answered when it is asked."""
+        has_failed = answer.cancelled() or answer.exception()
+        if has_failed or answer.result().status_code != _FOUND:
             self._known.pop(key, None)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The public questions of the page: what samplers guarantee, and do to invented data.
+"""The public questions of the page: what samplers guarantee, and what they do to invented data.
 
 Some are forecasts: how far a release may be from the data, before anything is charged.
 """
@@ -51,7 +51,7 @@ _WHOLE = {"n", "k"}
 _NAMES = {"n", "k", "epsilon", "alpha"}
 
 PLAN_START = {"n": "1000", "k": "9", "epsilon": "0.1", "alpha": "0.05"}
-"""What Plan begins with."""
+"""The first parameters of Plan."""
 
 BOUND = BalancedRevealOrObscure.name
 """The sampler whose curve Plan asks for decade by decade."""
@@ -82,19 +82,20 @@ def certify_answer(fields: Fields) -> dict[str, Any]:
 
 
 def tables_answer(fields: Fields) -> dict[str, Any]:
-    """Return what the certificate finds on DS-ROO's private and printed tables.
+    """Return the certificates of DS-ROO's private and printed tables.
 
     Both datasets of the printed table's witness come with the probability of the letter that
-    tells them apart, and with the entry of either table.
+    tells them apart, and with the entries of both tables.
     """
     known = _parameters(fields, "n", "k", "epsilon")
     private = DataSpecificRevealOrObscure(**known)
     printed = DataSpecificRevealOrObscure(**known, as_printed=True)
-    found = certify(printed)
-    letters, both = found.witness.letters, (found.witness.before, found.witness.after)
+    certificate = certify(printed)
+    witness = certificate.witness
+    letters, both = witness.letters, (witness.before, witness.after)
     return {
         "private_certificate": certificate_object(certify(private)),
-        "printed_certificate": certificate_object(found),
+        "printed_certificate": certificate_object(certificate),
         "probability": [float(printed.probability(counts, letters)) for counts in both],
         "private": [float(private.q(counts.smallest)) for counts in both],
         "printed": [float(printed.q(counts.smallest)) for counts in both],
@@ -164,10 +165,10 @@ def _parameters(fields: Fields, *required: str) -> dict[str, Any]:
 
 
 LEVELS = {"good": POOR / 2, "fair": POOR, "poor": HOPELESS, "hopeless": Fraction(2)}
-"""Words for how far a release may be from the data, each below this share."""
+"""Words for how far a release may be from the data, each for shares below this one."""
 
 _VALUES = 10
-"""How many values a column is taken to have before they are found."""
+"""The assumed number of values of a column before they are found."""
 
 _MOST_COLUMNS = 1000
 _ALL = ("n", "epsilon", "neighbours")
@@ -209,11 +210,11 @@ def found_plan(form: Fields) -> dict[str, Any]:
         changed=2 if known["neighbours"] == REPLACE else 1,
     )
     found = discovery.accuracy
-    shown = _table(form, share, columns=columns, given=f", if each has about {_VALUES} values")
+    table = _table(form, share, columns=columns, given=f", if each has about {_VALUES} values")
     lost = Fraction(min(discovery.text_rule.half, known["n"]), known["n"])
     return _forecast(form, max(Fraction(share), lost), "") | {
-        "sentence": shown["sentence"],
-        "limits": f"{found[0].upper()}{found[1:]}. {shown['limits']}".strip(),
+        "sentence": table["sentence"],
+        "limits": f"{found[0].upper()}{found[1:]}. {table['limits']}".strip(),
     }
 
 
@@ -230,7 +231,7 @@ def value_plan(form: Fields) -> dict[str, Any]:
 
 
 def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
-    """Return from which count on a value is found, where nobody lists them."""
+    """Return from which count on an open value is drawn."""
     sampler = OpenRequest(
         epsilon=parse_epsilon(known["epsilon"]),
         delta=parse_delta(form.get("delta")),
@@ -247,7 +248,7 @@ def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(form: Fields, *own: str) -> dict[str, Any]:
-    """Return what every forecast takes, as numbers; a network only where one is asked for."""
+    """Return the parameters of a forecast, with a network if that is among its own fields."""
     names = (*own, *_ALL)
     if set(form) - set(names):
         raise ValueError(f"request must be an object of {', '.join(names)}.")
@@ -264,7 +265,7 @@ def _numbers(form: Fields, *own: str) -> dict[str, Any]:
 def _forecast(
     form: Fields, share: Fraction | None, sentence: str, limits: str = ""
 ) -> dict[str, Any]:
-    """Return a share in words, from good to hopeless, with what there is to say of it."""
+    """Return a share as a level from good to hopeless, with its sentence and warnings."""
     off = 1 if share is None else share
     level = next(level for level, most in LEVELS.items() if off < most)
     given = f"With {int(form['n']):,} records at ε = {form['epsilon']},"
@@ -301,7 +302,7 @@ def _row_sentence(answer: RowPlan) -> str:
 
 
 def _row_limits(answer: RowPlan) -> str:
-    """Return what the bound omits: how far the network itself is from the data."""
+    """Return that the bound omits how far the network itself is from the data."""
     if len(answer.columns) == 1:
         return ""
     source = "learned" if answer.network_epsilon else "declared"
@@ -337,4 +338,4 @@ FIRST: tuple[tuple[str, Fields], ...] = (
         for solved in ("n", "epsilon")
     ),
 )
-"""What Plan asks first."""
+"""The first questions of Plan."""

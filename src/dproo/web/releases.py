@@ -1,8 +1,8 @@
 """The page's releases, each in its own process, and what the page shows of tables.
 
 A signal reaches the main thread of a process, so a stopped release ends exactly as with Ctrl-C
-on the command line: at once, with a sentence on what became of the charge. Whatever else happens
-to it, the page keeps running.
+on the command line: at once, with a sentence that says whether the charge stands. Whatever else
+happens to it, the page keeps running.
 """
 
 from __future__ import annotations
@@ -81,16 +81,16 @@ class Releases:
     def stop(self, nonce: object) -> bool:
         """Interrupt a release as Ctrl-C does, and return whether it was running.
 
-        One that is yet to begin is stopped then: the two questions come by different connections.
+        A release that has yet to begin is stopped then: its request may arrive after this one.
         """
-        self._stopped.append(str(nonce))  # before it looks, as a release looks after it is there
+        self._stopped.append(str(nonce))  # first, because a release checks after it is registered
         running = self._running.get(str(nonce))
         if running is not None:
             running.stop()
         return running is not None
 
     def share(self, nonce: object) -> float | None:
-        """Return how much of its data a running release has read, if that is known."""
+        """Return the share of its data that a running release has read, or None."""
         running = self._running.get(str(nonce))
         return None if running is None or running.share is None else float(running.share)
 
@@ -112,7 +112,7 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
         for column in some[:_MOST_COLUMNS]
     }
     rows = [list(map(str, row.values())) for row in model.rows(_SHOWN_ROWS, labels=True)]
-    preview = {"columns": model.names, "rows": rows}  # what was left out is not among them
+    preview = {"columns": model.names, "rows": rows}  # without the columns that were left out
     return {**receipt, "model": {"sha256": model.sha256}, "preview": preview, "counts": counts}
 
 
@@ -163,7 +163,7 @@ class _Running:
     is_stopped: bool = False
 
     def stop(self) -> None:
-        """Interrupt it; a process that has just been started may not heed that yet."""
+        """Interrupt it; a process that has just started may not react yet."""
         self.is_stopped = True
         self.process.send_signal(signal.SIGINT)
 
@@ -175,7 +175,7 @@ class _Running:
         return verdict(KeyboardInterrupt()) if self.is_stopped else (USAGE, _UNBEGUN)
 
     def answer(self, order: bytes) -> tuple[int | None, Any] | None:
-        """Send an order, and return its answer; before it come shares of the data."""
+        """Send an order and return its answer; the shares of the data that come first are noted."""
         with self.process as process:
             with suppress(BrokenPipeError), process.stdin:  # type: ignore[union-attr]
                 process.stdin.write(order)  # type: ignore[union-attr]
@@ -216,13 +216,13 @@ def main() -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """Stop the release; a second interrupt does not keep it from saying what became of it."""
+    """Stop the release; a second interrupt cannot suppress its last sentence."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def _tell(share: Share, is_over: Event) -> None:
-    """Send every second how much of the data has been read, where that is known."""
+    """Send every second the share of the data that has been read, if it is known."""
     while not is_over.wait(1):
         if (read := share()) is not None:
             _send(read)

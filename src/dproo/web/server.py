@@ -39,10 +39,10 @@ _Tell = Callable[[str], None]
 class _Server(uvicorn.Server):
     """A server that accepts a few connections at a time out of a long queue.
 
-    asyncio has one setting for both. Few at a time, since no accepted connection is served before
-    the last one of its batch is accepted; a long queue, since the kernel delays clients by a
-    second if it is full. It is announced once it responds to Ctrl-C, however it was started.
-    Ctrl-C ends it as soon as what was charged is recorded.
+    asyncio has one setting for both. Few at a time, because no accepted connection is served before
+    the last one of its batch; a long queue, because the kernel delays clients by a second if it is
+    full. It is announced once it responds to Ctrl-C, which ends it as soon as every charged release
+    is recorded.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ def serve(
         port: the port to listen on; 0 takes a free one.
         worker: answers the public questions.
         announce: called with the door, which makes links, once they can be opened.
-        tell: called with a sentence if the server must wait for a release before it ends.
+        tell: called with a sentence if a running release delays the end.
 
     Raises:
         ValueError: the folder does not exist, or the port is taken.
@@ -125,8 +125,8 @@ class Connection(H11Protocol):
 
     The clock stops only while a complete request is being answered. It runs while a request is
     incomplete, an answer is not read, or nothing happens, and no arriving byte resets it. If too
-    many wait, the one that has waited longest is disconnected first: a complete request is
-    answered however many others hang.
+    many wait, the one that has waited longest is disconnected: a complete request is answered
+    however many others hang.
 
     Guarantee: at most ``MOST_WAITING`` connections wait, each for at most ``PATIENCE`` seconds.
     """

@@ -1,9 +1,9 @@
 """The process that answers public questions: it forks a child for each, which can be killed.
 
-Such a question is pure arithmetic on public numbers, which may take long. A child has no data, no
-ledger and no key; it ends when its question is answered, when no client waits any more, or when
-it has used its share of time or memory, whichever comes first. The kernel enforces this, so no
-arithmetic can delay it.
+A question is pure arithmetic on public numbers, which may take long. A child has no data, no ledger
+and no key. It ends when its question is answered, when no client waits any more, or when it has
+used its share of time or memory, whichever comes first. The kernel enforces this, so no arithmetic
+can delay it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main;
 
 @dataclass(frozen=True)
 class Worker:
-    """The process that forks, seen from the server; ``control`` takes a socket a question."""
+    """The process that forks, seen from the server; ``control`` takes a socket per question."""
 
     control: socket.socket
     process: subprocess.Popen[bytes]

@@ -14,9 +14,10 @@ __all__ = ["PATIENCE", "LedgerSession", "Store", "install", "seconds", "store_of
 Store = SqliteStore | PostgresqlStore
 """A file or a database.
 
-Guarantee: writers exclude each other, what ``write`` has returned from is durable, and an action
-that raises leaves the ledger as it was. It may run twice, but counts once. The witnesses, with
-the one that the user chose, are asked first: their notes are never newer than what a session sees.
+Guarantee: writers exclude each other, the events of a ``write`` that has returned are durable, and
+an action that raises leaves the ledger as it was. It may run twice, but counts once. The witnesses,
+with the one that the user chose, are read first: their notes are never newer than what a session
+sees.
 """
 
 

@@ -43,8 +43,8 @@ class LedgerSession(ABC):
 
     Attributes:
         memory: what the witnesses had noted; never newer than the state that this session sees.
-        is_again: whether the action ran before and the result of its commit was lost, so that
-            what it wrote may be there.
+        is_again: whether the action ran before and the answer to its commit was lost, so that
+            the ledger may hold its events already.
     """
 
     memory: Memory
@@ -83,12 +83,12 @@ class LedgerSession(ABC):
         """Return the time in the form of events; it never goes back in a ledger."""
 
     def clock(self) -> str:
-        """Return the time of the clock that the ledger goes by, whatever state it is in."""
+        """Return the time of the clock that the ledger uses, whatever state it is in."""
         return events.now()
 
     @property
     def role(self) -> str:
-        """The role of the database that would spend; a file knows none."""
+        """The role of the database that would spend, or "" in a file."""
         return ""
 
     @abstractmethod
@@ -97,9 +97,11 @@ class LedgerSession(ABC):
 
     def events(self, *, since: int = 0) -> Iterator[Event]:
         """Yield the events after a number, in order."""
-        after = "WHERE seq > ?" if since else ""  # so that a row moved before the first is seen too
-        known = (since,) if since else ()
-        rows = self.execute(f"SELECT {COLUMNS} FROM event {after} ORDER BY seq", known)  # noqa: S608 - no outside text
+        after = "WHERE seq > ?" if since else ""  # without it, a row moved before the first is seen
+        rows = self.execute(
+            f"SELECT {COLUMNS} FROM event {after} ORDER BY seq",  # noqa: S608 - no outside text
+            (since,) if since else (),
+        )
         return map(Event._make, rows)
 
     def event(self, seq: int) -> Event | None:
@@ -118,12 +120,10 @@ class LedgerSession(ABC):
         Raises:
             UnknownDatasetError: it has no budget.
         """
-        found = None
-        if isinstance(dataset, str) and dataset.isprintable():
-            found = self.one("kind = 'declared' AND dataset = ?", dataset)
+        name = dataset if isinstance(dataset, str) else ""
+        found = self.one("kind = 'declared' AND dataset = ?", name) if name.isprintable() else None
         if found is None:
-            asked = dataset if isinstance(dataset, str) else ""
-            near = difflib.get_close_matches(asked, self.names(), n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.5)
             hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
             raise UnknownDatasetError(
                 f"{refusal('dataset', 'have a declared budget', dataset)} {hint}"

@@ -74,7 +74,7 @@ _SETTINGS = (
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = {_READING: "", _WRITING: "SELECT dproo.lock()"}  # nothing changes from here to the commit
-# It is asked outside of a transaction as well, where the role's search_path finds operators.
+# This query runs outside of a transaction too, where operators are found by the role's search_path.
 _IDENTITY = "SELECT hash FROM dproo.event WHERE seq OPERATOR(pg_catalog.=) 1"
 _SUMS = (
     "SELECT left(at, 10), role, kind, sum(nano), sum(atto) FROM event WHERE dataset = ?"
@@ -158,25 +158,25 @@ class PostgresqlSession(LedgerSession):
             if refused := _refusal(error, draft):
                 raise refused from None
             raise
-        self._require_asked(event, draft)
+        self._require_drafted(event, draft)
         if draft.kind == DECLARED:
-            self.require_only(event)  # no other writer can be between
+            self.require_only(event)  # under the lock, so no other writer comes between
         return event
 
     def _require_recording(self) -> None:
-        """Raise where a charge could be made, but no release be kept."""
+        """Raise if this role could make a charge, but not record its release."""
         if self.execute(_MAY_RECORD).fetchone() != (True,):
             kind, sentence = _SENTENCES["42501"]
             raise kind(f"the ledger {self.address} {sentence}")
 
-    def _require_asked(self, event: Event, draft: Draft) -> None:
-        """Raise unless the event is the requested one, and continues the chain."""
+    def _require_drafted(self, event: Event, draft: Draft) -> None:
+        """Raise unless the event is the drafted one, and continues the chain."""
         before = self.event(event.seq - 1)
         link = event.link(NO_EVENT if before is None else before.hash)
-        is_asked = event[2:6:2] == (draft.dataset, draft.nano) and event.atto == draft.atto
+        drafted = draft.dataset, draft.nano, draft.atto, canonical(draft.body), link
         kinds = {draft.kind, REQUESTED} if draft.kind == RESERVED else {draft.kind}
-        has_body = event.body == canonical(draft.body)
-        if not (is_asked and has_body and event.kind in kinds and event.hash == link):
+        written = event.dataset, event.nano, event.atto, event.body, event.hash
+        if written != drafted or event.kind not in kinds:
             raise corrupt(self.address, "its functions write other events than were asked for.")
 
     def insert(self, events: list[Event]) -> None:
@@ -191,7 +191,7 @@ class PostgresqlSession(LedgerSession):
         (last,) = self.execute("SELECT seq FROM head").fetchone()
         (count,) = self.execute("SELECT count(*) FROM event").fetchone()
         if not last == count == self.head()[0]:
-            raise corrupt(self.address, "its end is not that of its events.")
+            raise corrupt(self.address, "its counter does not match its events.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ class PostgresqlStore:
 
         Args:
             action: what to write.
-            is_patient: whether to wait for a server that is away from the first.
+            is_patient: whether to wait for a server that cannot be reached at first.
         """
         is_again = is_sent = False
         end = None
@@ -253,15 +253,20 @@ class PostgresqlStore:
                 is_again = True
                 end = end or time.monotonic() + self.timeout
                 if time.monotonic() > end:
-                    raise self._given_up(is_sent=is_sent) from None
+                    if is_sent:
+                        raise ChargedError(
+                            f"the ledger {self.address} was lost in the middle of a commit, and a"
+                            " charge may stand; see 'dproo ledger show'."
+                        ) from None
+                    raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
             time.sleep(_PAUSE)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[PostgresqlSession]:
         """Yield a session; without a commit, or after an error, all is rolled back.
 
-        The witnesses are asked before the transaction begins, so it sees what others commit
-        meanwhile.
+        The witnesses are read before the transaction begins, so that it sees what others commit in
+        between.
         """
         connection = failure = None
         handled = sys.exception()
@@ -292,20 +297,20 @@ class PostgresqlStore:
             row = connection.execute(_IDENTITY).fetchone()
             if known == ("" if row is None else row[0]):
                 return PostgresqlSession(connection=connection, memory=memory, address=self.address)
-            connection.execute("ROLLBACK")  # the first event was written meanwhile
+            connection.execute("ROLLBACK")  # the first event was written in between
 
     def _connection(self) -> Any:
         """Return an idle connection that still answers, or a new one."""
         mine, handled = self._idle[os.getpid()], sys.exception()
         with suppress(IndexError):  # another thread may have taken the last one
-            while kept := mine.pop():
+            while idle := mine.pop():
                 try:
-                    kept.execute("SELECT 1")
+                    idle.execute("SELECT 1")
                 except postgresql_url.driver().Error as error:
-                    kept.close()
+                    idle.close()
                     _pass_on_interrupt(error, handled)
                 else:
-                    return kept
+                    return idle
         try:
             made = connect(self.address.url, name="ledger")
         except ValueError as error:
@@ -317,7 +322,7 @@ class PostgresqlStore:
         return made
 
     def _failure(self, error: Any, connection: Any) -> Exception:
-        """Return the exception to raise for a driver's error, whose own text is never repeated."""
+        """Return the exception to raise for a driver's error, whose own text is never shown."""
         code = error.sqlstate
         if code is None or code.startswith(("08", "57")) or code in {"25P03", "25P04"}:
             if connection is not None:
@@ -344,14 +349,6 @@ class PostgresqlStore:
                 self._idle[os.getpid()].append(connection)
                 return
         connection.close()
-
-    def _given_up(self, *, is_sent: bool) -> LedgerError:
-        if is_sent:
-            return ChargedError(
-                f"the ledger {self.address} was lost in the middle of a commit, and a charge may "
-                "stand; see 'dproo ledger show'."
-            )
-        return UnreachableLedgerError(f"the ledger {self.address} {_LOST}")
 
 
 def _close(idle: dict[int, list[Any]]) -> None:
@@ -412,7 +409,7 @@ def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
     if rule == "open":
         condition = f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
         return RuleRefused("approval_above", dataset, condition)
-    # Python refuses what the database refused, and words the sentence.
+    # Python refuses the same release again, in its own words.
     limits = Limits(**json.loads(" ".join(rest)))
     request, at = draft.body["request"], "9999" if rule == "until" else ""
     try:
@@ -470,11 +467,17 @@ def _make(connection: Any, database: Database) -> bool:
             "database in UTF8."
         )
     if execute("SELECT 1 FROM pg_namespace WHERE nspname = 'dproo'").fetchone():
-        _require_ledger(connection, database)
+        if execute("SELECT to_regclass('dproo.head')").fetchone() == (None,):
+            raise UnusableLedgerError(
+                f"the ledger {database} could not be made: the schema dproo is there, with"
+                " something else in it."
+            )
+        (version,) = execute("SELECT format FROM dproo.head").fetchone()
+        require_version(version, database)
         return False
-    known = {name for (name,) in execute("SELECT rolname FROM pg_roles")}
+    existing = {name for (name,) in execute("SELECT rolname FROM pg_roles")}
     for role in ROLES:
-        if role not in known:
+        if role not in existing:
             execute(_ROLE.format(role))
     execute(schema())
     for part, shapes in SHAPES.items():
@@ -489,20 +492,8 @@ def schema() -> str:
     return re.sub(r"@(\w+)@", lambda term: str(TERMS[term[1]]), text)
 
 
-def _require_ledger(connection: Any, database: Database) -> None:
-    """Raise unless the existing schema is a ledger of this format."""
-    execute = connection.execute
-    if execute("SELECT to_regclass('dproo.head')").fetchone() == (None,):
-        raise UnusableLedgerError(
-            f"the ledger {database} could not be made: the schema dproo is there, with something "
-            "else in it."
-        )
-    (version,) = execute("SELECT format FROM dproo.head").fetchone()
-    require_version(version, database)
-
-
 def _pass_on_interrupt(error: BaseException, handled: BaseException | None) -> None:
-    """Raise the interrupt that a driver's error hides: the connection was lost in its wake."""
+    """Raise the interrupt that a driver's error hides: it may have broken the connection."""
     interrupt = interrupt_in(error, but=handled)
     if interrupt is not None:
         raise interrupt from None

@@ -189,9 +189,9 @@ class SqliteSession(LedgerSession):
     def _set_aside(self, charge: Event, size: int) -> None:
         """Reserve space in the file for a charge's record, so that a full disk refuses both.
 
-        The charge itself takes its text and the record's space. The record of any charge that
-        waits for one then needs as much again, for the journal of the pages that it overwrites.
-        What is left pays for notes of a witness on the same disk.
+        The charge itself takes its text and the record's space. The record of any waiting charge
+        then needs as much again, for the journal of the pages that it overwrites. The rest is for
+        the notes of a witness on the same disk.
         """
         (waiting,) = self.execute("SELECT coalesce(max(length(ballast)), 0) FROM room").fetchone()
         needed = _FREE + len(charge.body) + size + max(size, waiting)
@@ -302,7 +302,7 @@ class SqliteStore:
 
     def _stamp(self) -> tuple[int, ...]:
         """Return facts that change with every write to the file, through SQLite or not."""
-        found = self.address.stat()  # opening and closing it would release SQLite's locks
+        found = self.address.stat()  # closing an open file would release SQLite's locks
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     @contextmanager
@@ -332,13 +332,13 @@ class SqliteStore:
 
 
 def _fail(path: Path, code: int) -> NoReturn:
-    """Raise the one sentence for an SQLite error, whose own text is not repeated."""
+    """Raise the sentence for an SQLite error, whose own text is never shown."""
     kind, sentence = _CODES.get(code, _CORRUPT)
     raise kind(f"the ledger {path} {sentence}") from None
 
 
 def _commit(connection: sqlite3.Connection, path: Path) -> None:
-    """Commit; if the system fails midway, the state of the disk is unknown."""
+    """Commit, or say that the state of the disk is unknown if the system fails midway."""
     try:
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-// Budgets: what is left, what was charged and for what, and what became of each charge.
+// Budgets: what is left, what was charged and for what, and what each charge released.
 
 import { ask, tellChange } from "./api.js";
 import { make, tabulate } from "./drawing.js";
@@ -9,43 +9,43 @@ const RELATIONS = {
   "add-remove": "the number of records is private",
 };
 
-/** Return every budget, and since when it is being released from, if it is. */
+/** Return every budget; `since` is when its running release began, if one is running. */
 export async function accounts(signal) {
-  const { running } = await ask("running", { signal }); // first: what has ended by then is in the ledger
+  const { running } = await ask("running", { signal }); // first: a release that has ended is in the ledger
   const { datasets } = await ask("ledger", { signal });
   return datasets.map((account) => ({ ...account, since: running[account.dataset] }));
 }
 
-/** Return when an entry of the ledger was charged, if the ledger can be read. */
+/** Return when an entry of the ledger was charged, or undefined if the ledger cannot be read. */
 export async function chargedAt(entry) {
   const found = await accounts().catch(() => []);
   return found.flatMap(({ entries }) => entries).find((one) => one.entry === entry)?.at;
 }
 
-/** Write a moment of the ledger, which is UTC, to the minute. */
+/** Write a time of the ledger (UTC) to the minute. */
 export const minute = (at) => at.slice(0, 16).replace("T", " ");
 
-/** Return the last part of a path: folders are of no use to a reader. */
+/** Return a name without its folders, which say nothing to a reader. */
 export const short = (dataset) =>
   dataset.startsWith("/") ? dataset.slice(dataset.lastIndexOf("/") + 1) : dataset;
 
 const MOST = 3;
 
-/** Tell what became of a charge: what was released, or that nothing was. */
-export function fate({ is_recorded: isRecorded, is_restored: isRestored, at, values, columns }, since) {
-  const told = (value) =>
+/** Return what a charge released, or why it has released nothing. */
+function outcome({ is_recorded: isRecorded, is_restored: isRestored, at, values, columns }, since) {
+  const written = (value) =>
     typeof value === "object"
       ? Object.entries(value).map(([name, one]) => `${name} ${one}`).join(", ")
       : String(value);
   const more = values.length > MOST ? ["…"] : [];
-  if (isRecorded && values.length) return [...values.slice(0, MOST).map(told), ...more].join("; ");
+  if (isRecorded && values.length) return [...values.slice(0, MOST).map(written), ...more].join("; ");
   if (isRecorded) return `a private table of ${columns.join(", ")}`;
   if (isRestored) return "charged again after a restore";
   return since && at >= since.slice(0, at.length) ? "charged, still running" : "charged, never released";
 }
 
 /** Draw what was spent, charge by charge, and what is left. */
-export function spending(parent, account) {
+function spending(parent, account) {
   const bar = make(parent, "div", {
     class: "meter history",
     role: "img",
@@ -61,8 +61,8 @@ export function spending(parent, account) {
 const costOf = ({ charge, delta }) => (delta === "0" ? charge : `${charge} and δ ${delta}`);
 
 /**
- * Show the releases that wait for a second person; `decided` is called when one may no longer do,
- * with why that is not known.
+ * Show the releases that wait for a second person; `decided` is called after a decision, with a
+ * sentence if it failed or its answer was lost.
  */
 export function showRequests(place, requests, decided) {
   if (!requests.length) return;
@@ -74,7 +74,7 @@ export function showRequests(place, requests, decided) {
     const what = `ε ${costOf(one)} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
     make(line, "p", {}, `${what}; purpose: ${purpose ?? "not stated"}.`);
     const all = make(line, "details");
-    make(all, "summary", {}, "All that it fixes");
+    make(all, "summary", {}, "All its parameters");
     make(all, "p", { class: "hint" }, request);
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
       const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
@@ -92,7 +92,7 @@ export function showRequests(place, requests, decided) {
   }
 }
 
-/** Show one budget in one line: its name, what is left, and what was spent; or why none is known. */
+/** Show one budget in one line: its name, what is left and what was spent; or a refusal instead. */
 export function showInSight(place, account, refusal = "") {
   place.replaceChildren();
   place.hidden = !account && !refusal;
@@ -143,7 +143,7 @@ export function showAccount(place, account, refuse) {
       minute(one.at),
       costOf(one),
       one.purpose ?? "not stated",
-      fate(one, account.since),
+      outcome(one, account.since),
       receiptOf(one),
     ]),
     { isNamed: true },

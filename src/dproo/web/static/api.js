@@ -8,7 +8,7 @@ const tab = crypto.randomUUID();
 const lost = document.getElementById("lost");
 let places = 0;
 
-/** No answer has come, or not all of it: what became of the question is not known. */
+/** No answer has come, or only a part: whether the server has acted is not known. */
 export class Lost extends Error {
   constructor() {
     super(lost.textContent);
@@ -17,8 +17,8 @@ export class Lost extends Error {
 
 /**
  * Ask for one object; a refusal is an Error whose message is the server's sentence. The signal
- * names the place that waits: the server drops the question before of the same place, and of the
- * same part of it where several are asked at once.
+ * names the place that waits: a new question from it replaces its last one on the server. `part`
+ * tells apart questions that one place asks at the same time.
  */
 export async function ask(path, { query, body, signal, part = "" } = {}) {
   const address = `/api/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
@@ -48,15 +48,15 @@ export async function ask(path, { query, body, signal, part = "" } = {}) {
 
 const PATIENCE = 300;
 
-/** After so many milliseconds, what was lost is asked for again. */
+/** Milliseconds until a lost question is asked again. */
 export const AGAIN = 3000;
 
 /**
- * Return a function that asks for `action` anew, once calls pause for `wait` milliseconds. A
- * question that is no longer asked is cancelled, and its answer is never shown; `stop` of the
- * function cancels it without asking anew. A call is over when the newest answer is shown, and
- * never if it is stopped.
- * If an answer takes long, `place` says that it is busy. `refuse` is told whether an answer was lost.
+ * Return a function that runs `action` once its calls pause for `wait` milliseconds. A new call
+ * cancels the question before, whose answer is never shown; `stop` of the function cancels it
+ * without another one. A call resolves when the newest answer is shown, and never if it is stopped.
+ * While an answer takes long, `place` is marked as busy. `refuse` gets the sentence, and whether
+ * the answer was lost.
  */
 export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
@@ -100,8 +100,8 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
 /** Tell the other tabs that the ledger has changed. */
 export const tellChange = () => changes.postMessage("changed");
 
-/** Call `look` whenever the ledger may have changed: in another tab, or while this one was away. */
-export function onChange(look) {
-  changes.addEventListener("message", look);
-  document.addEventListener("visibilitychange", () => document.hidden || look());
+/** Call `refresh` when the ledger may have changed: in another tab, or while this one was hidden. */
+export function onChange(refresh) {
+  changes.addEventListener("message", refresh);
+  document.addEventListener("visibilitychange", () => document.hidden || refresh());
 }

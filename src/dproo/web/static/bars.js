@@ -6,8 +6,8 @@ import { bar, draw, line, readable, scale, words } from "./drawing.js";
 export const letter = (i) => String.fromCharCode(97 + i);
 
 /**
- * Make a small chart of shares and, within them, probabilities. What it shows is { name, outer,
- * inner, most, isOutlined, rows }; `rows` returns what there is to read of a letter.
+ * Make a small chart of shares and, within them, probabilities. It shows { name, outer, inner, most,
+ * isOutlined, rows }; `rows` returns the names and numbers to show for a letter.
  */
 export function lawChart(container, { height = 164 } = {}) {
   let svg;

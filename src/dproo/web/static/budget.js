@@ -11,39 +11,39 @@ const SECOND = 1000;
 
 /**
  * Keep the budget of the data in sight; `changed` is called with it whenever it may differ, with
- * null if there is none, and with nothing if the ledger cannot be read.
+ * null if there is none, and with undefined if the ledger cannot be read.
  */
 export function budgetOf({ changed, declared }) {
   const form = find("budget-form");
   let nonce = null; // of the budget that the sentence states
   let stated = "";
   let isOpen = false;
-  let waiting; // for a release that runs in another tab, or since before a reload
+  let timer; // while a release runs in another tab, or has run since before a reload
 
   const account = latest(accounts, {
     show: (all) => {
       const found = all.find(({ dataset }) => dataset === text("dataset")) ?? null;
       showInSight(find("in-sight"), found);
       changed(found);
-      if (found?.since) waiting = setTimeout(lookAfter, SECOND);
+      if (found?.since) timer = setTimeout(awaitRelease, SECOND);
     },
     refuse: (sentence) => {
       showInSight(find("in-sight"), undefined, sentence);
       changed();
-      waiting = setTimeout(look, AGAIN); // also where it answers, but could not be read
+      timer = setTimeout(refresh, AGAIN); // also if the server answers, but could not read the ledger
     },
   });
 
-  function look() {
-    clearTimeout(waiting);
+  function refresh() {
+    clearTimeout(timer);
     return isOpen ? account(0) : account.stop();
   }
 
-  /** Look again as soon as nothing is released from the data any more. */
-  async function lookAfter() {
+  /** Refresh the budget once the running release has ended. */
+  async function awaitRelease() {
     const { running } = await ask("running").catch(() => ({ running: {} }));
-    if (running[text("dataset")]) waiting = setTimeout(lookAfter, SECOND);
-    else look();
+    if (running[text("dataset")]) timer = setTimeout(awaitRelease, SECOND);
+    else refresh();
   }
 
   const written = () => ({
@@ -66,11 +66,11 @@ export function budgetOf({ changed, declared }) {
     },
     refuse: (sentence) => {
       refused(sentence);
-      look(); // somebody else may have declared it
+      refresh(); // somebody else may have declared it
     },
   });
 
-  /** State the budget that is written, in a sentence; only what is stated can be declared. */
+  /** State the entered budget in a sentence; only a stated budget can be declared. */
   function restate() {
     const now = find("step-budget").hidden || !text("budget") ? "" : JSON.stringify(written());
     if (now === stated) return;
@@ -95,24 +95,24 @@ export function budgetOf({ changed, declared }) {
       await ask("declare", { body });
       tellChange();
       const wasStated = isStated();
-      await look();
+      await refresh();
       if (wasStated) declared();
     } catch (error) {
-      look(); // it may have been declared all the same, or by somebody else
+      refresh(); // it may have been declared all the same, or by somebody else
       if (isStated()) refused(error.message, true);
     }
   });
-  find("dataset").addEventListener("change", look);
-  onChange(look);
+  find("dataset").addEventListener("change", refresh);
+  onChange(refresh);
   return {
-    look,
+    refresh,
     restate,
-    /** Begin with the name that the data has by default, or end. */
+    /** Show the budget of this name, or none for "". */
     name(dataset) {
       isOpen = Boolean(dataset);
       find("dataset").value = dataset;
       if (!isOpen) showInSight(find("in-sight"));
-      return look();
+      return refresh();
     },
   };
 }

@@ -8,7 +8,7 @@ import { save } from "./saving.js";
 
 const FILE = "codebook.json";
 
-/** The builder of a code book; `changed` is called once the server has looked at it. */
+/** The builder of a code book; `changed` is called when it is edited, and when it was checked. */
 export class Builder {
   constructor(changed) {
     Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false, edits: 0 });
@@ -17,7 +17,7 @@ export class Builder {
       show: (found) => this.show(found),
       refuse: (sentence, isLost) => {
         this.found = null;
-        for (const column of this.ticked) column.tell(); // what stood there was of other values
+        for (const column of this.ticked) column.showPreview(); // the one in sight is of other values
         notice(find("book-refused"), sentence);
         this.changed();
         if (isLost) this.ask(AGAIN);
@@ -40,7 +40,7 @@ export class Builder {
     });
   }
 
-  /** Offer the columns of the data; `book` and `ticked` are what was written of them before. */
+  /** Offer the columns of the data; `book` and `ticked` are what was entered for them before. */
   offer({ columns, codebook }, { book, ticked = null }) {
     this.head = codebook;
     find("columns").replaceChildren();
@@ -53,14 +53,14 @@ export class Builder {
     this.edited();
   }
 
-  /** Show the columns whose names contain what is written; those that are hidden stay as they are. */
+  /** Show the columns whose names contain the filter; hidden ones stay as they are. */
   filter() {
     const part = text("filter").toLowerCase();
     for (const { root, name } of this.columns) root.hidden = !name.toLowerCase().includes(part);
     this.count();
   }
 
-  /** Show how many columns are ticked, and whether all that are shown are. */
+  /** Show how many columns are ticked, and whether all visible ones are. */
   count() {
     const shown = this.columns.filter(({ root }) => !root.hidden);
     const ticked = shown.filter((column) => column.isTicked).length;
@@ -69,16 +69,20 @@ export class Builder {
     find("ticked").textContent = `${this.ticked.length} of ${this.columns.length} columns`;
   }
 
-  /** Return the columns of the row. */
   get ticked() {
     return this.columns.filter((column) => column.isTicked);
+  }
+
+  /** Return the names of the ticked columns. */
+  get names() {
+    return this.ticked.map(({ name }) => name);
   }
 
   get isDeclared() {
     return !this.isFinding && find("network").value === "declared";
   }
 
-  /** Tell whether the values are to be found rather than listed; then nothing is described. */
+  /** Return whether the values are to be found; otherwise the columns list them. */
   get isFinding() {
     return find("row-form").classList.contains("finding");
   }
@@ -87,11 +91,11 @@ export class Builder {
     if (isFinding === this.isFinding) return;
     find("row-form").classList.toggle("finding", isFinding);
     const isTicked = isFinding && !this.isSingle && !this.ticked.length;
-    for (const column of this.columns) column.isTicked = column.isTicked || isTicked; // and show it
+    for (const column of this.columns) column.isTicked = column.isTicked || isTicked; // the setter shows it
     this.edited();
   }
 
-  /** Return how the columns depend on each other; one column depends on nothing. */
+  /** Return how the columns depend on each other, or "" for a single column. */
   get network() {
     if (this.ticked.length < 2) return "";
     if (this.isFinding) return "auto";
@@ -99,19 +103,19 @@ export class Builder {
     return isNone ? "independent" : find("network").value;
   }
 
-  /** Return the code book as it is written. */
+  /** Return the code book as entered. */
   book() {
     const fields = this.ticked.map((column) => column.describe(this.isDeclared));
     const { schema, ...head } = this.head;
     return { ...head, schema: { fieldsMatch: "subset", missingValues: [""], ...schema, fields } };
   }
 
-  /** Take up what was changed; of one value, the column that was ticked last is the only one. */
+  /** Take over a change; for one value, only the column that was ticked last stays ticked. */
   edited(column) {
     this.edits += 1;
     const only = column?.isTicked ? column : this.ticked[0];
     if (this.isSingle) for (const one of this.ticked) if (one !== only) one.isTicked = false;
-    const names = this.ticked.map(({ name }) => name);
+    const { names } = this;
     if (!this.isFinding) for (const column of this.ticked) column.offer(names, this.isDeclared);
     this.count();
     find("row-form").classList.toggle("declared", this.isDeclared);
@@ -126,14 +130,14 @@ export class Builder {
   }
 
   show(found) {
-    found.columns.forEach((line, i) => this.ticked[i]?.tell(line));
+    found.columns.forEach((line, i) => this.ticked[i]?.showPreview(line));
     notice(find("book-refused"), found.error);
     this.found = found.is_complete ? found : null;
     find("save-book").disabled = !this.found;
     this.changed();
   }
 
-  /** Return a function that tells whether nothing was offered, opened or edited since. */
+  /** Return a function that returns whether nothing was offered, opened or edited since. */
   untouched() {
     const before = this.edits;
     return () => before === this.edits;
@@ -145,7 +149,7 @@ export class Builder {
     const isStill = this.untouched();
     try {
       const book = JSON.parse(await file.text());
-      if (!isStill()) return; // something else was chosen or written meanwhile
+      if (!isStill()) return; // something else was chosen or entered meanwhile
       this.take(book);
       this.edited();
     } catch {
@@ -167,7 +171,7 @@ export class Builder {
       : "";
   }
 
-  /** Show refusals at the columns that they name; return whether every one has a place there. */
+  /** Show refusals at the columns that they name; return whether each one found a place. */
   refuse(sentences) {
     const placed = sentences.map((sentence) => {
       const column = this.ticked.find(({ name }) => sentence.includes(`'${name}'`));

@@ -1,11 +1,11 @@
-// One column of a code book: how its possible values are told, and what the server makes of them.
+// One column of a code book: editors for its possible values, and how the server reads them.
 
 import { find, make } from "./drawing.js";
 import { meant } from "./fields.js";
 
 const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
 const WAYS = find("ways").content;
-/** Whether all values of a type are known, so that nothing is left to tell. */
+/** Return whether a type lists all its values, so that nothing is left to enter. */
 const isKnown = (type) => [...WAYS.querySelectorAll(".whole")].some((way) => way.value === type);
 const ENDS = { min: "From", max: "To" };
 const PLAIN = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
@@ -22,18 +22,18 @@ export function listed(text) {
 /** Return a list as it may be pasted, in one line where no value has a comma. */
 const joined = (values) => values.join(values.some((one) => /,/.test(one)) ? "\n" : ", ");
 
-/** Return a number, or a text that is none as it is written, so that it is refused by name. */
+/** Return a number; other text is returned as it is, so that the server refuses it by name. */
 const whole = (text) => (/^[+-]?\d+$/.test(meant(text)) ? Number(meant(text)) : text.trim());
 const number = (text) => (Number.isNaN(Number(text)) ? text : Number(text));
 
-/** Make a field whose label is heard but not seen: the head of its column says the same. */
+/** Make a field whose label is for screen readers only: the head of its column says the same. */
 function field(parent, id, title, kind, { way, ...attributes } = {}) {
   const made = make(parent, "div", { class: "field", ...(way ? { "data-way": way } : {}) });
   make(made, "label", { class: "unseen", for: id }, title);
   return make(made, kind, { id, autocomplete: "off", ...attributes });
 }
 
-/** A column that a person may tick and describe; its builder hears of every change. */
+/** A column that a person may tick and describe; it reports every change to its builder. */
 export class Column {
   constructor(parent, { name, type, values = [] }, builder) {
     const id = `column-${made++}`;
@@ -77,7 +77,7 @@ export class Column {
       const isStill = this.builder.untouched();
       const values = await file.files[0].text();
       file.value = "";
-      if (!isStill()) return; // what was written meanwhile stands
+      if (!isStill()) return; // what was entered meanwhile stands
       this.controls["list-values"].value = values;
       this.show();
     });
@@ -97,7 +97,7 @@ export class Column {
     this.show({ isQuiet: true });
   }
 
-  /** Show what belongs to the chosen way, and tell that something has changed. */
+  /** Show the editors of the chosen way, and report the change. */
   show({ isQuiet = false } = {}) {
     const isEdited = this.isTicked && !this.root.closest(".finding");
     if (isEdited && !this.body) this.make();
@@ -106,11 +106,11 @@ export class Column {
       for (const field of this.body.querySelectorAll("[data-way]"))
         field.hidden = field.dataset.way !== this.way.value;
     }
-    if (!this.isTicked) this.tell();
+    if (!this.isTicked) this.showPreview();
     if (!isQuiet) this.builder.edited(this);
   }
 
-  /** Offer the other columns as what this one depends on, where that is declared. */
+  /** Offer the other columns as parents, where these are declared. */
   offer(names, isDeclared) {
     this.parent.parentElement.hidden = !isDeclared;
     if (!isDeclared) return;
@@ -149,7 +149,7 @@ export class Column {
     return { type: "integer", categories: categories.map(whole) };
   }
 
-  /** Take over a field of a code book: into the form where it fits, else as it is. */
+  /** Take over a field of a code book: into the editors where it fits, else as it is. */
   take(field) {
     const { categories, bins, constraints = {}, type } = field;
     this.field = field;
@@ -170,8 +170,8 @@ export class Column {
       fill(BY_TYPE[type], { min: constraints.minimum, max: constraints.maximum ?? "" });
   }
 
-  /** Show how many values the server has found, or what is wrong, in the same line. */
-  tell({ k, values, rest, error } = {}) {
+  /** Show how many values the server has read, or what is wrong, in the same line. */
+  showPreview({ k, values, rest, error } = {}) {
     const isEmpty = !Object.values(this.controls).some(
       (control) => !control.closest("[hidden]") && control.value.trim(),
     );
@@ -182,10 +182,10 @@ export class Column {
     for (const control of Object.values(this.controls)) control.ariaInvalid = wrong ? "true" : null;
   }
 
-  /** Show a refusal at a field that is seen and holds text; return whether there is one. */
+  /** Show a refusal at a visible field that holds text; return whether there is one. */
   refuse(error) {
     const field = Object.values(this.controls).find((one) => one.checkVisibility() && one.value.trim());
-    if (field) this.tell({ error });
+    if (field) this.showPreview({ error });
     field?.focus();
     return Boolean(field);
   }

@@ -4,7 +4,7 @@ import { find, keep } from "./key.js";
 
 const door = document.getElementById("door");
 
-/** Send the token of a link, also of one that is pasted where this tab waits for a key. */
+/** Send the token of a link, also of one that is pasted while this tab waits for a key. */
 function enter() {
   const token = location.hash.slice(1);
   history.replaceState(null, "", "/");

@@ -1,17 +1,17 @@
-// What is drawn: elements, tables, and what all charts share: scales, a redraw, a way to read them.
+// Elements and tables, and what all charts share: scales, redrawing, and reading by pointer or keys.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Return the element of the page with this id. */
 export const find = (id) => document.getElementById(id);
 
-/** Return what is written in a field. */
+/** Return the text of a field. */
 export const text = (id) => find(id).value.trim();
 
 function put(parent, made, attributes = {}, text = "") {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.textContent = text;
-  if (/^\s|\s\s|\s$/.test(text)) made.style.whiteSpace = "pre-wrap"; // a name may differ by a blank
+  if (/^\s|\s\s|\s$/.test(text)) made.style.whiteSpace = "pre-wrap"; // two names may differ by a blank
   parent?.append(made);
   return made;
 }
@@ -34,7 +34,7 @@ export function bar(parent, kind, [x, y], width, height, attributes = {}) {
   return draw(parent, "rect", { class: kind, x, y, width, height, ...attributes });
 }
 
-/** Write words at a point: the "start", "middle" or "end" of them. */
+/** Write words whose "start", "middle" or "end" is at a point. */
 export function words(parent, kind, [x, y], anchor, text) {
   return draw(parent, "text", { class: kind, x, y, "text-anchor": anchor }, text);
 }
@@ -84,11 +84,11 @@ export function onWidth(container, redraw) {
 }
 
 /**
- * Make a chart that is read place by place: by pointer, where a touch stays, or by arrow keys.
+ * Make a chart that is read place by place: by pointer, by touch, or by arrow keys.
  *
  * `paint` draws what is shown into an svg and returns its places, { x, y, title, rows } each; a row
- * is { name, value, isChosen }. `mark` marks a place that is read, `begin` is the one to begin at,
- * and `take` is called with one that a person takes by a click or by Enter.
+ * is { name, value, isChosen }. `mark` marks the place that is read, `begin` returns the first one,
+ * and `take` is called with a place that a person picks by a click or by Enter.
  */
 export function readable(container, { height, label, paint, mark, begin = () => 0, take }) {
   const tip = make(container, "div", { class: "tip", "aria-hidden": "true" });
@@ -113,8 +113,8 @@ export function readable(container, { height, label, paint, mark, begin = () => 
 
   function say(i) {
     const { title, rows } = places[i];
-    const told = rows.map(({ name, value }) => `${name} ${value}`).join(", ");
-    Object.assign(svg, { ariaValueNow: i, ariaValueText: `${title}: ${told}` });
+    const values = rows.map(({ name, value }) => `${name} ${value}`).join(", ");
+    Object.assign(svg, { ariaValueNow: i, ariaValueText: `${title}: ${values}` });
   }
 
   function read(i) {

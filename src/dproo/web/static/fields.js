@@ -3,8 +3,8 @@
 const WHOLE = new Set(["n", "k"]);
 
 /**
- * Return a whole number as it was meant: without blanks or commas between its thousands. Any other
- * number is what is written: 1,500 may be one and a half.
+ * Return a whole number as meant: without blanks or commas between its thousands. Other texts are
+ * returned as they are.
  */
 export function meant(text) {
   const bare = text.trim();
@@ -83,7 +83,7 @@ export function bytes(size) {
   return `${size / 1000 ** power}\u00a0${["bytes", "kB", "MB", "GB", "TB"][power]}`;
 }
 
-/** Write two numbers with as many digits as it takes to tell them apart. */
+/** Write two numbers with enough digits to tell them apart. */
 export function apart(one, other) {
   for (let digits = 3; digits < 12; digits++) {
     const [first, second] = [one, other].map((number) => plain(number, digits));
@@ -92,7 +92,7 @@ export function apart(one, other) {
   return [String(one), String(other)];
 }
 
-/** Round a number up to so many digits: never better than it is. */
+/** Round a number up to so many digits, so that it never looks better than it is. */
 function up(number, digits) {
   const unit = 10 ** (digits - 1 - Math.floor(Math.log10(number)));
   return Math.ceil(number * unit * (1 - 1e-12)) / unit;

@@ -14,7 +14,7 @@ export const keep = (key) => sessionStorage.setItem(NAME, key);
 /** Forget the key: the server does not know it. */
 export const forget = () => sessionStorage.removeItem(NAME);
 
-/** Return the key of this tab, or wait for one of another tab and meanwhile say what to do. */
+/** Return the key of this tab, or wait for another tab's and meanwhile show how to get one. */
 export async function find() {
   if (!held()) {
     const closed = document.getElementById("closed");

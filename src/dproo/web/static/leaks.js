@@ -47,7 +47,7 @@ const times = (factor) =>
     ? `${((factor - 1) * 100).toPrecision(2)}\u00a0% more`
     : `${shown(Number(factor.toPrecision(3)))} times as much`;
 
-/** Show both datasets, neighbours of equal counts together, and what follows from them. */
+/** Show both datasets, adjacent equal counts in one row, and what follows from them. */
 function showWitness({ printed_certificate: { witness }, probability, printed, private: ours }) {
   const watched = witness.letters[0];
   const [before, after] = [witness.before, witness.after].map((runs) =>

@@ -6,9 +6,9 @@ import { find } from "./drawing.js";
 import { notice } from "./refusing.js";
 
 const refuse = (error) => notice(find("refused"), error.message);
-let undecided = ""; // why a decision was refused; it stands beside what has become of the request
+let undecided = ""; // why a decision was refused; shown beside the current state of the request
 
-const look = latest(
+const refresh = latest(
   async (signal) => ({ found: await accounts(signal), ...(await ask("requests", { signal })) }),
   {
     show: ({ found, requests }) => {
@@ -22,15 +22,15 @@ const look = latest(
     },
     refuse: (sentence) => {
       notice(find("refused"), sentence);
-      look(AGAIN);
+      refresh(AGAIN);
     },
   },
 );
 
 function decided(refusal = "") {
   undecided = refusal;
-  look(0).then(() => find("main").focus()); // the button that was pressed is no longer there
+  refresh(0).then(() => find("main").focus()); // the pressed button is gone
 }
 
-onChange(() => look(0));
-look(0);
+onChange(() => refresh(0));
+refresh(0);

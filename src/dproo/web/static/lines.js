@@ -7,17 +7,17 @@ const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
 const LINE_HEIGHT = 15;
 
 /**
- * Make a chart in `container`; a share is written in percent. `pick` is called with an epsilon that
- * a person takes.
- * What it shows is { xs, series: [{ name, values, hue }], chosen, at, reference, floor }; below the
- * floor, { name, values }, nothing can be. Whoever does not see the hue of a line sees its dashes,
- * and its name at its end.
+ * Make a chart in `container`; a share is written in percent. `pick` is called with the epsilon that
+ * a person picks.
+ * It shows { xs, series: [{ name, values, hue }], chosen, at, reference, floor }; no value can be
+ * below the floor, { name, values }. For those who cannot tell the hues apart, each line has its
+ * own dashes, and its name at its end.
  */
 export function lineChart(container, { label, height = 320, isShare = false }, pick) {
   let svg;
   let state;
   let plot;
-  const told = isShare ? (value) => (value === null ? "–" : atMost(value)) : shown;
+  const written = isShare ? (value) => (value === null ? "–" : atMost(value)) : shown;
   const marked = isShare ? (value) => `${axisText(value * 100)}\u00a0%` : axisText;
   const kindOf = ({ name, hue }) => `hue-${hue} ${name === state.chosen ? "chosen" : ""}`;
 
@@ -41,8 +41,8 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
       title: `ε ${shown(value)}`,
       rows: series
         .map(({ name, values }) => ({ name, value: values[i] ?? null, isChosen: name === state.chosen }))
-        .sort((one, other) => other.value - one.value) // as the lines lie above each other
-        .map((row) => ({ ...row, value: told(row.value) })),
+        .sort((one, other) => other.value - one.value) // from the top line to the lowest
+        .map((row) => ({ ...row, value: written(row.value) })),
     }));
   }
 
@@ -104,7 +104,7 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
     }
   }
 
-  /** Mark where the person is: their own epsilon on the chosen line, and the reference. */
+  /** Mark the chosen epsilon on the chosen line, and the reference. */
   function drawPlace() {
     const { xs, series, chosen, at, reference } = state;
     const { box, x, bounded } = plot;
@@ -121,7 +121,7 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
     draw(svg, "circle", { class: `here ${kindOf(followed)}`, cx: across, cy: level, r: 7 });
   }
 
-  /** Mark what is read, on every line. */
+  /** Mark the place that is read, on every line. */
   function mark(i) {
     const { x, box, marks, bounded } = plot;
     marks.replaceChildren();

@@ -1,4 +1,4 @@
-// Plan: how n, k, epsilon and alpha hang together: one answer first, then every sampler's.
+// Plan: how n, k, epsilon and alpha depend on each other: one answer first, then every sampler's.
 
 import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
@@ -17,10 +17,10 @@ for (const field of controls.querySelectorAll("[data-name]")) {
   fields[name] = logarithmic(field, changed);
 }
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
-let chosen = start.sampler ?? ""; // by default the one that is recommended
+let chosen = start.sampler ?? ""; // by default the recommended one
 const HUES = 6;
 
-// Each column is a question of its own: one that takes long keeps none of the others waiting.
+// Each column is a question of its own, so a slow one does not delay the others.
 const questions = {
   alpha: ["n", "k", "epsilon"],
   n: ["k", "epsilon", "alpha"],
@@ -75,7 +75,7 @@ for (const [name, chart] of Object.entries(charts)) {
       showCurves();
       then?.();
     },
-    refuse: () => place.classList.add("past"), // it answers a question that is no longer asked
+    refuse: () => place.classList.add("past"), // the chart in sight is for other parameters
     place,
   });
   chart.show = lineChart(place, chart.axes, (epsilon) => {
@@ -101,7 +101,7 @@ async function bestCurve(xs, known, signal) {
   return { best: { [sampler]: [...parts.flatMap(({ series }) => series[sampler].slice(0, -1)), last] } };
 }
 
-/** Ask everything anew, what is in sight first. */
+/** Ask every question again, the visible charts first. */
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
   for (const { isWanted, askBest, ask: askCurve } of Object.values(charts)) {
@@ -129,7 +129,7 @@ function showAll() {
   showRecipes();
 }
 
-/** Tell whether what stands in a column answers a question that is no longer asked. */
+/** Return whether the answer in a column is for other parameters. */
 function isPast(name) {
   const asked = answers[name]?.query ?? {};
   return questions[name].some((known) => asked[known] !== fields[known].value);
@@ -138,7 +138,7 @@ function isPast(name) {
 const recommended = () => answers.alpha?.recommended?.sampler ?? "";
 const followed = () => chosen || recommended();
 
-/** Show the one answer: what the recommended sampler reaches, and what the target takes. */
+/** Show the main answer: what the followed sampler achieves, and what the target would take. */
 function showSentence() {
   const place = find("sentence");
   const of = (name) =>
@@ -165,7 +165,7 @@ function showSentence() {
     : `By ${recommended()}, which “auto” takes. ${reason}`;
 }
 
-/** Show the lines of both charts; a sampler has the same hue in both. */
+/** Draw both charts; a sampler has the same hue in both. */
 function showCurves() {
   const at = value(fields.epsilon.value);
   const n = value(fields.n.value);

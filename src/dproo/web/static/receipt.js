@@ -1,4 +1,4 @@
-// What was released: the row as a card, what it means and what not, and its receipt.
+// The result: what was released, what it means and what it does not, and its receipt.
 
 import { minute } from "./account.js";
 import { find, make } from "./drawing.js";
@@ -35,11 +35,11 @@ const WHY =
 
 const MOST = 20;
 
-/** Return the first of a list, and how many more there are. */
+/** Return the first items of a list, and how many more there are. */
 const first = (list) =>
   list.length > MOST ? [...list.slice(0, MOST), `and ${shown(list.length - MOST)} more`] : list;
 
-/** Return where the dependencies come from, what they cost, and which they are. */
+/** Return where the dependencies come from, their share of epsilon, and what they are. */
 function dependencies({ network, families = [], columns = [], ...receipt }) {
   const paid = receipt.epsilon_network ? value(receipt.epsilon_network) / value(receipt.epsilon) : 0;
   const share = receipt.network_share ?? paid;
@@ -52,7 +52,7 @@ function dependencies({ network, families = [], columns = [], ...receipt }) {
   return edges.length ? `${from}: ${first(edges).join(", ")}` : from;
 }
 
-/** Show the steps of a row: its columns in the order of drawing, what each costs and depends on. */
+/** Show the columns of a row in the order of drawing, with the cost and the parents of each. */
 export function showNetwork(place, plan) {
   place.replaceChildren();
   if (!plan) return;
@@ -67,7 +67,7 @@ export function showNetwork(place, plan) {
   if (more > 0) make(list, "li", {}, `and ${shown(more)} more`);
 }
 
-/** Show a receipt; `at` is the moment of its charge. */
+/** Show a receipt; `at` is the time of its charge. */
 export function showReceipt(receipt, at) {
   const isTable = Boolean(receipt.preview);
   const [one] = receipt.values ?? [null];

@@ -1,4 +1,4 @@
-// Refusals: the server's sentence stands at the field that it names, in the words of its label.
+// Refusals: the server's sentence is shown at the field that it names, in the words of its label.
 
 const REMEDIES = [
   [/ Add --delimiter ('.*?')\.$/, " Write $1 as the separator, under “If the columns look wrong”."],
@@ -15,13 +15,13 @@ export function notice(element, sentence = "") {
   element.hidden = !sentence;
 }
 
-/** Take every refusal of a part of the page back. */
+/** Remove every refusal from a part of the page. */
 export function clear(root) {
-  for (const told of root.querySelectorAll(".notice")) notice(told);
-  for (const told of root.querySelectorAll("p.wrong")) told.remove();
-  for (const told of root.querySelectorAll(".preview.wrong")) {
-    told.textContent = ""; // the place of a column stays, for what is told next
-    told.classList.remove("wrong");
+  for (const shown of root.querySelectorAll(".notice")) notice(shown);
+  for (const shown of root.querySelectorAll("p.wrong")) shown.remove();
+  for (const preview of root.querySelectorAll(".preview.wrong")) {
+    preview.textContent = ""; // the element stays, for the next preview
+    preview.classList.remove("wrong");
   }
   for (const control of root.querySelectorAll("[aria-invalid]"))
     for (const name of ["aria-invalid", "aria-errormessage"]) control.removeAttribute(name);
@@ -29,18 +29,18 @@ export function clear(root) {
 
 /**
  * Show a refusal at the field of `root` that it names, or else in `rest`, the notice of `root`.
- * The focus goes there if a person has asked for it, and stays where they are still writing.
+ * With `focuses` the field takes the focus; without, a person may still be typing elsewhere.
  */
 export function refuse(root, sentence, { rest = root.querySelector(".notice"), focuses = false } = {}) {
   clear(root);
-  const told = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
-  const name = /^[\w.-]+/.exec(told)?.[0] ?? "";
+  const shown = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
+  const name = /^[\w.-]+/.exec(shown)?.[0] ?? "";
   const field = [...root.querySelectorAll("[data-name]")].find(
     (one) => one.dataset.name === name && one.checkVisibility(),
   );
   const control = field?.querySelector("input, select, textarea");
   if (!control) {
-    notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
+    notice(rest, shown.charAt(0).toUpperCase() + shown.slice(1));
     root.addEventListener("input", () => notice(rest), { once: true });
     if (focuses) rest.scrollIntoView({ block: "nearest" });
     return;
@@ -48,7 +48,7 @@ export function refuse(root, sentence, { rest = root.querySelector(".notice"), f
   const label = field.querySelector("label").textContent.trim().replace(/\s+/g, " ");
   const place = document.createElement("p");
   Object.assign(place, { className: "wrong", id: `${control.id}-wrong`, role: "alert" });
-  place.textContent = told.replace(name, label);
+  place.textContent = shown.replace(name, label);
   field.append(place);
   place.style.top = `${control.offsetTop + control.offsetHeight + 4}px`; // it moves nothing
   field.addEventListener("input", () => clear(field), { once: true });

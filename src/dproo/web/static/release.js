@@ -11,26 +11,26 @@ import { showNetwork, warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
 import { copies } from "./saving.js";
-import { choose, dataOf, fileName, isNamed, showFiles, showLeft, showSource } from "./source.js";
+import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource } from "./source.js";
 
 const start = read();
-const kept = history.state; // what was written about the data when the room was left
+const saved = history.state; // what was written about the data when the room was left
 for (const id of ["n", "epsilon", "delta", "delimiter", "encoding", "table", "sampler"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
 for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
-if (kept?.network) find("network").value = kept.network;
-for (const [id, value] of Object.entries(kept?.stated ?? {})) find(id).value = value;
+if (saved?.network) find("network").value = saved.network;
+for (const [id, value] of Object.entries(saved?.stated ?? {})) find(id).value = value;
 
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
 const privacy = find("step-privacy");
-let account; // null if there is none, undefined before it was looked for
-let isLooked = false;
-let hasLooked = Boolean(start.data);
-let isReady = false; // before the files are there, nothing is kept
-let looking = new AbortController();
+let account; // null if there is none, undefined while it is not known
+let hasColumns = false;
+let hadData = Boolean(start.data);
+let isReady = false; // before the files are there, nothing is saved
+let reading = new AbortController();
 
 const builder = new Builder(changed);
 const budget = budgetOf({
@@ -47,7 +47,7 @@ const confirmation = reviewOf({
   order,
   refused,
   foresee: () => (text("n") ? foresee() : null),
-  done: () => budget.look(),
+  done: () => budget.refresh(),
 });
 
 /** Ask how far a release of the choices may be from the data. */
@@ -73,16 +73,16 @@ async function foresee(signal) {
 const forecast = latest(foresee, {
   place: find("forecast"),
   show: (plan) => {
-    if (privacy.classList.contains("unforeseen")) clear(privacy); // not what a release has refused
+    if (privacy.classList.contains("unforeseen")) clear(privacy); // a refused release stays in sight
     showForecast(plan);
   },
   refuse: (sentence) => {
-    privacy.classList.add("unforeseen"); // what stands there answers another question
+    privacy.classList.add("unforeseen"); // the forecast in sight is for other choices
     refuse(privacy, sentence);
   },
 });
 
-/** Show how far a release may be from the data; without a forecast, nothing. */
+/** Show how far a release may be from the data, or nothing without a forecast. */
 function showForecast(plan = null) {
   privacy.classList.remove("unforeseen");
   find("scale").hidden = !plan;
@@ -95,42 +95,45 @@ function showForecast(plan = null) {
   showNetwork(find("network-steps"), plan?.columns && plan);
 }
 
-/** Look for the columns of the data, by header and schema. */
-async function look({ focuses = false, book = null } = {}) {
+/** Read the columns of the data from header or schema. */
+async function readColumns({ focuses = false, book = null } = {}) {
   withdrawAll();
   clear(find("step-data"));
-  const { signal } = (looking = new AbortController());
+  const { signal } = (reading = new AbortController());
   try {
-    const { dataset: _, ...asked } = dataOf();
-    const found = await ask("columns", { body: asked, signal });
-    const isSame = kept?.data === asked.data;
-    isLooked = true;
+    const { dataset: _, ...body } = dataOf();
+    const found = await ask("columns", { body, signal });
+    const isSame = saved?.data === body.data;
+    hasColumns = true;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
-    const nobody = new Option("nobody has several records", "");
-    const named = found.columns.filter(({ name }) => name); // without a name it would be nobody
-    find("person").replaceChildren(nobody, ...named.map(({ name }) => new Option(name, name)));
-    const person = (start.data === asked.data && start.person) || "";
-    find("person").value = person;
-    const isGone = find("person").selectedIndex < 0;
-    if (isGone) find("person").value = "";
+    const names = found.columns.map(({ name }) => name).filter(Boolean); // "" stands for nobody
+    const options = names.map((name) => new Option(name, name));
+    find("person").replaceChildren(new Option("nobody has several records", ""), ...options);
+    const person = (start.data === body.data && start.person) || "";
+    const isGone = person && !names.includes(person);
+    find("person").value = isGone ? "" : person;
     find("person").closest("details").open ||= Boolean(person);
     const gone = `The column “${person}”, which told people apart, is not in this data. Choose another one.`;
     notice(find("data-refused"), isGone ? gone : "");
-    builder.offer(found, isSame ? { ...kept, book: book ?? kept.book } : { book });
-    await budget.name((isSame && kept.dataset) || found.dataset);
+    builder.offer(found, isSame ? { ...saved, book: book ?? saved.book } : { book });
+    await budget.name((isSame && saved.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
   } catch (error) {
-    if (signal.aborted) return; // other data is looked at
+    if (signal.aborted) return; // other data was chosen meanwhile
     refuse(find("step-data"), error.message, { focuses });
   }
 }
 
-/** Forget all that was said of other data. */
+/** Forget what was entered for other data, if any was chosen before. */
 function forget() {
+  if (!hadData) {
+    hadData = true;
+    return;
+  }
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
@@ -138,10 +141,10 @@ function forget() {
   clear(find("main"));
 }
 
-/** Begin anew: the data is another one. */
+/** Withdraw what is shown of the data: other data may be chosen. */
 function withdrawAll() {
-  looking.abort();
-  isLooked = false;
+  reading.abort();
+  hasColumns = false;
   account = undefined;
   budget.name("");
   find("result").hidden = true;
@@ -150,7 +153,7 @@ function withdrawAll() {
 
 function changed() {
   confirmation?.withdraw();
-  keepSoon(keepChoices);
+  keepSoon(saveChoices);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = !part.dataset.what.split(" ").includes(what());
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
@@ -158,14 +161,14 @@ function changed() {
   const isFinding = what() !== "row" && chosen("how") === "found" && !isPure;
   builder.isSingle = what() === "value";
   builder.isFinding = isFinding;
-  if (builder.isSingle && isFinding) find("sampling").hidden = true; // it has its own
+  if (builder.isSingle && isFinding) find("sampling").hidden = true; // open values have one sampler
   find("pure").hidden = !isPure;
   if (isPure) document.querySelector("[name=how]").checked = true;
   document.querySelector("[value=found]").disabled = isPure;
   for (const id of ["delta-field", "budget-delta-field"]) find(id).hidden = !isFinding;
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
-  find("step-columns").hidden = !isLooked;
-  privacy.hidden = !(isLooked && isDescribed);
+  find("step-columns").hidden = !hasColumns;
+  privacy.hidden = !(hasColumns && isDescribed);
   find("step-budget").hidden = privacy.hidden || account !== null;
   find("review").hidden = !account;
   budget?.restate();
@@ -176,7 +179,7 @@ function changed() {
   }
 }
 
-function keepChoices() {
+function saveChoices() {
   if (!isReady) return;
   const choices = {
     data: fileName(),
@@ -189,40 +192,36 @@ function keepChoices() {
     n: meant(text("n")),
     epsilon: text("epsilon"),
     delta: builder.isFinding ? text("delta") : "",
-    person: isLooked || start.data !== fileName() ? find("person").value : start.person,
+    person: hasColumns || start.data !== fileName() ? find("person").value : start.person,
   };
-  const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
+  const isListed = fileName() && hasColumns && builder.ticked.length && !builder.isFinding;
   const written = {
     data: choices.data,
     book: isListed ? builder.book() : null,
-    ticked: builder.ticked.map(({ name }) => name),
+    ticked: builder.names,
     network: find("network").value,
     dataset: text("dataset"),
     stated: stated(),
   };
-  // Before the data was looked at, what was kept of it still stands.
-  const isKept = !isLooked && kept?.data === choices.data;
-  keep(choices, isKept ? kept : written);
+  // Until the columns are there, what was saved about this data still stands.
+  const isUnread = !hasColumns && saved?.data === choices.data;
+  keep(choices, isUnread ? saved : written);
 }
 
-/** Return what is said of the release beside the choices. */
+/** Return the statements about the release, such as its purpose. */
 const stated = () =>
   Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)]));
 
-/** Return the code book, or the columns whose values are to be found. */
-const described = () =>
-  builder.isFinding
-    ? { columns: builder.ticked.map(({ name }) => name), delta: text("delta") }
-    : { codebook: builder.found.codebook };
-
 /** Return the choices as the server takes them. */
 function order() {
+  const { isFinding, names, found } = builder;
+  const isValue = what() === "value";
   return {
     ...dataOf(),
     what: what(),
-    ...described(),
-    network: what() === "value" ? "" : builder.network,
-    sampler: what() === "value" && !builder.isFinding ? find("sampler").value : "",
+    ...(isFinding ? { columns: names, delta: text("delta") } : { codebook: found.codebook }),
+    network: isValue ? "" : builder.network,
+    sampler: isValue && !isFinding ? find("sampler").value : "",
     person: find("person").value,
     ...stated(),
     epsilon: text("epsilon"),
@@ -239,7 +238,7 @@ function refused(error) {
 function take(file) {
   if (!file || find("step-data").inert) return; // a release is running
   const isBook = /\.json$/i.test(file.name);
-  if (isBook && isLooked) builder.open(file);
+  if (isBook && hasColumns) builder.open(file);
   else if (!choose(file.name)) {
     const missing = `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`;
     notice(find("data-refused"), isBook ? "Choose the data first, then drop its code book." : missing);
@@ -247,24 +246,23 @@ function take(file) {
   }
 }
 
-addEventListener("beforeunload", keepChoices); // whoever leaves finds it again
+addEventListener("beforeunload", saveChoices);
 find("n").addEventListener("change", ({ target }) => (target.value = grouped(target.value)));
 privacy.addEventListener("submit", (event) => {
   event.preventDefault();
   if (!find("review").hidden) confirmation.review();
 });
-find("neighbours").addEventListener("change", changed); // what is foreseen depends on it
+find("neighbours").addEventListener("change", changed); // the forecast depends on it
 for (const id of ["step-columns", "step-privacy"])
   find(id).addEventListener("input", ({ target }) => {
-    find("again").hidden = true; // it would be one of something else
+    find("again").hidden = true; // it would not be another one of the same
     if (!target.closest("#columns")) changed();
   });
 for (const id of ["files", "delimiter", "encoding"])
   find(id).addEventListener("change", () => {
-    if (id === "files" && hasLooked) forget();
-    hasLooked = true;
+    if (id === "files") forget();
     showSource();
-    if (isNamed()) look();
+    if (isNamed()) readColumns();
     else withdrawAll();
   });
 find("sample").addEventListener("click", async () => {
@@ -272,35 +270,25 @@ find("sample").addEventListener("click", async () => {
   try {
     const { data, codebook } = await ask("sample", { body: {} });
     await showFiles(data);
-    if (hasLooked) forget();
-    hasLooked = true;
-    await look({ book: codebook, focuses: true });
+    forget();
+    await readColumns({ book: codebook, focuses: true });
   } catch (error) {
     notice(find("data-refused"), error.message);
-    showFiles(fileName()).catch(() => {}); // it may be there all the same
+    showFiles(fileName()).catch(() => {}); // it may have been written all the same
   }
 });
-addEventListener("dragover", (event) => {
-  event.preventDefault();
-  document.body.classList.add("dropping");
-});
-for (const name of ["dragleave", "drop"])
-  addEventListener(name, (event) => {
-    event.preventDefault();
-    document.body.classList.remove("dropping");
-    if (name === "drop") take(event.dataTransfer.files[0]);
-  });
+onDrop(take);
 for (const id of ["url", "password", "table"]) find(id).addEventListener("input", withdrawAll);
-find("look").addEventListener("click", () => look({ focuses: true }));
+find("look").addEventListener("click", () => readColumns({ focuses: true }));
 find("step-data").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && event.target.matches("#url, #password, #table")) look({ focuses: true });
+  if (event.key === "Enter" && event.target.matches("#url, #password, #table")) readColumns({ focuses: true });
 });
 
 copies();
 try {
   await showFiles(start.data);
   isReady = true;
-  if (isNamed()) await look();
+  if (isNamed()) await readColumns();
 } catch (error) {
   refuse(find("step-data"), error.message);
 }

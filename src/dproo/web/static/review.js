@@ -1,4 +1,4 @@
-// The review of a release, its confirmation, and what came of it.
+// The review of a release, its confirmation, and its result.
 
 import { chargedAt, download } from "./account.js";
 import { Lost, ask, tellChange } from "./api.js";
@@ -12,27 +12,27 @@ const UNKNOWN =
   "The answer was lost, so this page does not know whether the release was charged. Look at the Ledger" +
   " before you try again: what was charged stays charged, and what was released can be downloaded there.";
 
-/** Connect review and confirmation; `refused` is told what is wrong with the choices of `order`. */
+/** Connect review and confirmation; `refused` is called with what is wrong in the order. */
 export function reviewOf({ order, refused, foresee, done }) {
   let nonce = null;
   let reviews = 0; // an answer to an earlier one is not shown
-  let isAsked = false; // and not answered yet
+  let isPending = false; // a review was asked for and is not answered yet
 
   function withdraw() {
-    if (!find("working").hidden) return false; // what was confirmed stays in sight
+    if (!find("working").hidden) return false; // a running release stays in sight
     nonce = null;
     reviews += 1;
-    isAsked = false;
+    isPending = false;
     find("confirm").hidden = true;
     return true;
   }
 
-  /** Let the budget change under a review: one that was asked for is asked for anew, one in sight is withdrawn. */
+  /** Apply a change of the budget: a pending review is asked for again, a visible one is withdrawn. */
   function outdate(change, reason) {
-    const wasAsked = isAsked;
+    const wasPending = isPending;
     const isOld = !find("confirm").hidden && find("working").hidden;
     change();
-    if (wasAsked) review();
+    if (wasPending) review();
     else if (isOld) notice(find("refused"), `${reason} Review the release again.`);
   }
 
@@ -56,7 +56,7 @@ export function reviewOf({ order, refused, foresee, done }) {
 
   function work(isWorking) {
     find("working").hidden = !isWorking;
-    const others = ".step:not(#confirm), #doubt, #result"; // only what is confirmed can be stopped
+    const others = ".step:not(#confirm), #doubt, #result"; // while it works, it can only be stopped
     for (const part of document.querySelectorAll(others)) part.inert = isWorking;
     find("go").disabled = find("back").disabled = isWorking;
   }
@@ -66,14 +66,14 @@ export function reviewOf({ order, refused, foresee, done }) {
     const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
-    isAsked = true;
+    isPending = true;
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
       if (mine === reviews) show({ ...shown, plan });
     } catch (error) {
       if (mine === reviews) refused(error);
     }
-    if (mine === reviews) isAsked = false;
+    if (mine === reviews) isPending = false;
   }
 
   async function release() {
@@ -84,7 +84,7 @@ export function reviewOf({ order, refused, foresee, done }) {
     nonce = null;
     work(true);
     bar.removeAttribute("value");
-    const tell = async () => {
+    const showProgress = async () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
       const read = bar.hasAttribute("value") ? `, ${Math.round(100 * bar.value)}\u00a0%` : "";
       find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}${read}`;
@@ -94,15 +94,15 @@ export function reviewOf({ order, refused, foresee, done }) {
     find("stop").onclick = () => {
       const before = doing;
       doing = "Stopping";
-      tell();
+      showProgress();
       ask("stop", { body }).catch((error) => {
         doing = before;
         refused(error);
       });
     };
-    tell();
-    const clock = setInterval(tell, SECOND);
-    let end; // a field that is told of can have the focus only once nothing is inert
+    showProgress();
+    const clock = setInterval(showProgress, SECOND);
+    let end; // called once nothing is inert: only then can a field take the focus
     try {
       const receipt = await ask("release", { body });
       showReceipt(receipt, await chargedAt(receipt.ledger.entry));

@@ -1,4 +1,4 @@
-// What a person takes along: files, made in the tab since no link has the key, and copies.
+// Files to save, made in the tab because no link carries the key, and texts to copy.
 
 const SAVED_BY = 60_000;
 

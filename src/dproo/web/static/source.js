@@ -13,10 +13,10 @@ const card = () => document.querySelector("[name=data]:checked");
 /** Return "file" or "database"; before anything is chosen, "file". */
 export const source = () => card()?.dataset.source ?? "file";
 
-/** Return the name of the chosen file, if one is. */
+/** Return the name of the chosen file, or "". */
 export const fileName = () => (source() === "file" ? (card()?.value ?? "") : "");
 
-/** Return how much there is to read, as far as it is known. */
+/** Return the size of the chosen file as the end of a sentence, or "". */
 export function extent() {
   const found = listed.find(({ name }) => name === fileName());
   return found ? `, ${bytes(found.bytes)}` : "";
@@ -36,7 +36,7 @@ export function dataOf() {
   };
 }
 
-/** Tell whether enough is given to look for the columns without being told to. */
+/** Return whether the columns can be read at once: a file without tables is chosen. */
 export const isNamed = () => Boolean(fileName()) && find("table-field").hidden;
 
 /** Show the fields of the chosen kind of data. */
@@ -49,7 +49,7 @@ export function showSource() {
   find("look").textContent = isDatabase ? "Connect and see the columns" : "See the columns";
 }
 
-/** Choose the file of this name as a click on its card does; return whether there is one. */
+/** Choose the file of this name, as a click on its card does; return whether there is one. */
 export function choose(name) {
   const found = [...document.getElementsByName("data")].find(({ value }) => value === name);
   if (name) found?.click();
@@ -63,7 +63,7 @@ export function showLeft(account) {
   if (fileName() && account !== undefined) card().parentElement.lastChild.textContent = leftOf(account?.left);
 }
 
-/** Show the files of the folder as cards; the one of this name is chosen if it is there. */
+/** Show the files of the folder as cards, and choose the one of this name if it is there. */
 export async function showFiles(chosen) {
   const { folder, data, sample } = await ask("files");
   listed = data;
@@ -85,6 +85,20 @@ export async function showFiles(chosen) {
   find("sample").hidden = data.some(({ name }) => name === sample);
   find("find-file").hidden = data.length <= MANY;
   showSource();
+}
+
+/** Call `take` with a file that is dropped anywhere on the page. */
+export function onDrop(take) {
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  for (const name of ["dragleave", "drop"])
+    addEventListener(name, (event) => {
+      event.preventDefault();
+      document.body.classList.remove("dropping");
+      if (name === "drop") take(event.dataTransfer.files[0]);
+    });
 }
 
 find("find-file").addEventListener("input", () => {

@@ -60,7 +60,7 @@ const together = latest(
   { show: showPair, refuse: refused },
 );
 
-/** Ask for the counts of the two chosen columns; those of others are no longer shown. */
+/** Ask for the counts of the two chosen columns, and hide the last ones. */
 function askPair() {
   const { first, second } = pair();
   find("together").replaceChildren();

@@ -34,7 +34,7 @@ const step = () => Number(find("step").value);
 const painted = () => ({ counts: values.map((value) => value * step()), epsilon: epsilon.value });
 const total = () => painted().counts.reduce((sum, count) => sum + count, 0);
 
-/** Take what is painted by the choices rather than by hand. */
+/** Replace the painted values by the chosen shape's. */
 function repaint(next) {
   values = next;
   changed();
@@ -62,7 +62,7 @@ const askLaws = latest(
 );
 const leaks = showLeaks(() => ({ n: total(), k: values.length, epsilon: epsilon.value }));
 
-/** Show whether the laws are those of what is painted. */
+/** Fade the laws while they are not those of the painted counts. */
 function fade(isPast) {
   for (const id of ["laws", "draws"]) find(id).classList.toggle("past", isPast);
 }
@@ -153,7 +153,7 @@ async function drawMore(size) {
   const asked = drawn;
   try {
     const { letters } = await ask("draws", { body: { ...painted(), sampler: find("sampler").value, size } });
-    if (asked !== drawn) return; // they were drawn from what is no longer shown
+    if (asked !== drawn) return; // the counts or the sampler have changed meanwhile
     drawn.push(...letters);
     showDraws();
     letters.slice(-20).forEach((one, i) => setTimeout(() => draws.drop(one), 30 * i));
