@@ -650,7 +650,7 @@ MUTANTS = {
         "RevealOrObscure._draw", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
     ),
     "the urn holds what was not yet drawn": (
-        "RevealOrObscure._draw", "elif earlier < len(letters):", "elif letters:", JOINT,
+        "RevealOrObscure._draw", "elif ball - k < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
         "risen", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", SEVERAL,
