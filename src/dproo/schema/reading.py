@@ -262,8 +262,8 @@ class Reading:
         is_apart = not re.search("YM|MY|MD|DM|YD|DY", form)
         digits = "([0-9]{1,2})" if is_apart else "([0-9]{2})"
 
-        def pattern(found: re.Match[str]) -> str:
-            part = found[0]
+        def pattern(match: re.Match[str]) -> str:
+            part = match[0]
             if part[0] == "Y":
                 return f"([0-9]{{{len(part)}}})"
             return f"({_NAMES})" if part in {"MMM", "MMMM"} else digits
