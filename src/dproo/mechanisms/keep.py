@@ -65,9 +65,8 @@ class KeepRule:
 
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
-        relation = one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        vars(self)["neighbours"] = relation
         vars(self).update(
+            neighbours=one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE)),
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),
             records=whole("records_per_person", self.records, at_least=1),
