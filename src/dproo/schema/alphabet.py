@@ -57,8 +57,6 @@ def _of_library(letters: Any) -> Any:
     return getattr(letters, to_list)()
 
 
-__all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
-
 UNIFORM: Final = "uniform"
 Policy = Literal["other", "uniform"]
 
