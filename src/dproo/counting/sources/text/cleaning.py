@@ -88,7 +88,7 @@ def repaired(text: bytes) -> str:
 
 
 def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], longest: int) -> Iterator[bytes]:
-    """Yield the same text; beyond ``longest`` bytes, a run without a mark is replaced by its hash.
+    """Yield the same text, with a hash for what follows the ``longest`` run without a mark.
 
     The marks give a file its structure, which is unchanged. A shortened run is longer than
     ``longest``, so it differs from every other run. No character is cut in two. If U+FFFD was cut
