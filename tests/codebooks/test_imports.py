@@ -43,6 +43,13 @@ def test_a_lookup_table_of_several_columns(tmp_path):
         import_codebook(tmp_path / "codes.csv", column="sex")
 
 
+def test_a_row_of_a_lookup_table_may_end_early(tmp_path):
+    rows = "column,value,label\nsex,f,female\nsex\nsex,m\n"
+    (tmp_path / "codes.csv").write_text(rows, encoding="utf-8")
+    field = fields_of(import_codebook(tmp_path / "codes.csv"))["sex"]
+    assert field["categories"] == [{"value": "f", "label": "female"}, {"value": "m"}]
+
+
 def test_a_lookup_table_of_excel(tmp_path):
     book = openpyxl.Workbook()
     for row in (["code", "label"], [1, "one"], [2.0, "two"], [None, None]):
@@ -149,7 +156,7 @@ def test_headers_of_spss_and_stata(tmp_path):
     [
         ("a.xml", "<a/>", "the end of the file's name must be one of"),
         ("a.csv", "code,label\n", "have a header and a row below it"),
-        ("a.csv", "a,b,c,d\n1,2,3,4\n", "Of data, draft a code book: dproo.draft_codebook"),
+        ("a.csv", "a,b,c,d\n1,2,3,4\n", "To draft a code book of data: dproo.draft_codebook"),
         ("a.pdf", "x", "the end of the file's name must be one of"),
     ],
 )

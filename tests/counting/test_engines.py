@@ -409,14 +409,12 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     for name in ("x.parquet", "secret.parquet"):
         pq.write_table(pa.table({"a": ["x", "x", None]}), tmp_path / name)
-    found = files.open_files(
-        descriptors.find_files(tmp_path / "x.parquet"), columns=["a"], table=None
-    )
-    engine = found.engine.start()
-    for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
-        with pytest.raises(duckdb.Error):
-            engine.execute(query)
     query = CountQuery(alphabets=(Alphabet.of(["x"]),), columns=("a",))
+    found = files.open_files(descriptors.find_files(tmp_path / "x.parquet"), query)
+    engine = found.engine.start()
+    for statement in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
+        with pytest.raises(duckdb.Error):
+            engine.execute(statement)
     for _ in range(2):  # by the engine that was kept, and by another
         (tally,) = file_scan.count_files(found, query)
         assert list(tally.counts()) == [2, 1]

@@ -218,7 +218,7 @@ def test_the_page_offers_no_file_of_such_a_table(log: str, lake: Path) -> None:
     put(lake / "lake" / "visits" / log)
     named = Folder(lake / "lake" / "visits" / "data").find("data", "y=1/part-0.parquet")
     with pytest.raises(ValueError, match=r"deleted records too, got '.*visits'\. Pass the table"):
-        Source(data=named).kept()
+        Source(data=named).opened()
 
 
 @pytest.mark.parametrize(

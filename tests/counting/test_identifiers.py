@@ -55,7 +55,7 @@ def counts_of(data: Any, salt: str, kept: int, **options: Any) -> Counter[str]:
         alphabets=(Alphabet.of(CODES),),
         columns=("cell",),
         person="who",
-        kept=kept,
+        records_per_person=kept,
         salt=salt,
         **options,
     )
@@ -466,5 +466,5 @@ def test_a_person_is_told_by_a_name_never_by_a_place(kind: str, alphabet: Any) -
 
 
 def test_an_array_has_no_column_that_names_a_person() -> None:
-    with pytest.raises(ValueError, match="those of an array have no names"):
+    with pytest.raises(ValueError, match="columns of an array have no names"):
         counting.count(np.array([["u", "a"]]), alphabet={"letter": ["a"]}, person="who")

@@ -139,7 +139,12 @@ def named(counts: tuple[Counts, ...]) -> list[Counter[Any]]:
 def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) -> None:
     salt = secrets.token_hex(4)
     query = CountQuery(
-        alphabets=tuple(TABLES), columns=COLUMNS, person="who", kept=kept, salt=salt, **options
+        alphabets=tuple(TABLES),
+        columns=COLUMNS,
+        person="who",
+        records_per_person=kept,
+        salt=salt,
+        **options,
     )
     found = named(open_scan(data, query).count_several())
     assert found == [+counter for counter in expected(rows, kept, salt)], kept
@@ -217,7 +222,7 @@ def assert_far_days_are_nobody(data: Any, cells: list[Any], texts: list[Any], **
                 alphabets=(Alphabet.of(CODES),),
                 columns=("cell",),
                 person="who",
-                kept=kept,
+                records_per_person=kept,
                 is_each_missing=is_each,
                 salt=secrets.token_hex(4),
                 **where,

@@ -137,7 +137,7 @@ def test_odd_quotes_do_not_split_a_shorter_person(tmp_path: Path) -> None:
 def test_a_sign_in_two_blocks_is_found(at: int) -> None:
     run = b"x" * 8 + "\ufffd".encode() + b"y" * 3
     blocks = [run[: 7 + at], run[7 + at : 8 + at], run[8 + at :]]
-    assert b"".join(short_runs(blocks, marks=[b","], kept=6)).endswith("\ufffd".encode())
+    assert b"".join(short_runs(blocks, marks=[b","], longest=6)).endswith("\ufffd".encode())
 
 
 @pytest.mark.one_of(4)

@@ -209,7 +209,7 @@ def test_the_steps_of_a_table_have_the_ratios_of_its_theorem(relation):
         sizes=(2, 3), epsilon=1, neighbours=relation, records=60 if relation == "replace" else None
     )
     cost = Fraction(DICE.randint(1, 99), 100)
-    made = [request.measured((0,), cost), request.chosen((0, 1), cost), request.asked(cost)]
+    made = [request.measurement((0,), cost), request.choice((0, 1), cost), request.question(cost)]
     assert [step.kind for step in made] == [*KINDS]
     for step in made:
         q, asked = step.ratio.value, 16 * SENSITIVITY[relation]
@@ -231,7 +231,7 @@ def test_a_table_checks_exactly_what_its_theorem_assumes(relation):
     found = run(request, provide, RandomSource())
     assert {*found.conditions} == {*THEOREMS[found.theorem].hypotheses}
     assert all(found.conditions.values())
-    louder = replace(found, steps=(*found.steps, request.measured((0,), Fraction(1, 10))))
+    louder = replace(found, steps=(*found.steps, request.measurement((0,), Fraction(1, 10))))
     assert louder.conditions == {"steps_sound": True, "paths_within": False}
     assert not hypotheses.steps_sound([Fraction(1, 2), Fraction(1)])
     gaussian = replace(found, request=replace(request, delta=Fraction(1, 9), noise="gaussian"))

@@ -356,19 +356,19 @@ MUTANTS = {
         "TableRequest._noisy", "Ratio.of(cost * RESERVE / changes)", "Ratio.of(2 * cost * RESERVE / changes)", TABLE,
     ),
     "table: a choice pays for one change of its scores": (
-        "TableRequest.chosen", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
+        "TableRequest.choice", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
     ),
     "table: a choice costs half of its share": (
-        "TableRequest.chosen", "loss = root_below(8 * cost) if self.is_gaussian else cost", "loss = root_below(8 * cost) if self.is_gaussian else 2 * cost", TABLE_CHOICE,
+        "TableRequest.choice", "loss = root_below(8 * cost) if self.is_gaussian else cost", "loss = root_below(8 * cost) if self.is_gaussian else 2 * cost", TABLE_CHOICE,
     ),
     "table: a score counts records twice": (
         "_Run.score", "sum(abs(UNIT * n - c)", "sum(abs(2 * UNIT * n - c)", TABLE_SCORE,
     ),
     "table: the choices are not paid for": (
-        "_Run.choose", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
+        "_Run.choose", "        self.steps.append(self.request.choice(found, cost))\n", "", TABLE_DRAWN,
     ),
     "table: a question pays for a part of its changes": (
-        "TableRequest.asked", "changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]", "changes = self.records_per_person * SENSITIVITY[self.neighbours]", TABLE_ANSWER,
+        "TableRequest.question", "changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]", "changes = self.records_per_person * SENSITIVITY[self.neighbours]", TABLE_ANSWER,
     ),
     "table: a question is not paid for": (
         "_Run.ask", "        self.steps.append(replace(step, answer=answer))\n", "", TABLE_DRAWN,
@@ -650,7 +650,7 @@ MUTANTS = {
         "RevealOrObscure._draw", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
     ),
     "the urn holds what was not yet drawn": (
-        "RevealOrObscure._draw", "elif earlier < len(letters):", "elif letters:", JOINT,
+        "RevealOrObscure._draw", "elif ball - k < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
         "risen", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", SEVERAL,
@@ -803,10 +803,10 @@ MUTANTS = {
         "_if_short", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
     ),
     "a blank row of a sheet is a record": (
-        "excel.rows_of", "        if held:\n", "        if held is not None:\n", SHEET,
+        "excel.rows_of", "        if values:\n", "        if values is not None:\n", SHEET,
     ),
     "an error value stops the count of a sheet": (
-        "Cells.value", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
+        "Cells.value", "value: Any = None", "value: Any = float(text) if cell.get('t') == 'e' else None", ANY_SHEET_CELL,
     ),
     "one broken text stops the count of an SPSS file": (
         "_short_cells", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
@@ -830,7 +830,7 @@ MUTANTS = {
         "Parts._ended", "if self._size > self._longest:", "if self._size < 0:", LONG_RECORDS,
     ),
     "items of an array are lost": (
-        "_Splitting._instead", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
+        "_ArraySplitter._instead", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
     ),
     "a draft is taken for a code book": (
         "CodeBook.of", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
@@ -1196,7 +1196,7 @@ MUTANTS = {
         "DiscoveryRequest.rule", "self.delta / len(self.paying)", "self.delta", "releases/test_discovery.py::test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up",
     ),
     "a bare CR ends a record": (
-        "_own_break", 'b"\\r\\n" if found[1] else _UNREADABLE', "found[0]", BREAKS,
+        "_own_break", 'b"\\r\\n" if match[1] else _UNREADABLE', "match[0]", BREAKS,
     ),
     "a protected file is looked into": (
         "protected", "return () if ledger is None else", "return () if ledger else", GUARDED,
@@ -1205,7 +1205,7 @@ MUTANTS = {
         "protected", "any(origin.is_data(file, ()) for name", "any(origin.is_data(file, origin.header) for name", GUESSED,
     ),
     "bits beyond a decimal's digits are read": (
-        "in_range", "if found is None:", "if found:", DECIMAL_BITS,
+        "in_range", "if match is None:", "if match:", DECIMAL_BITS,
     ),
     "identifiers come in the connection's character set": (
         "_mariadb_cell", "(*forms, _MARIADB_BYTES)", "(() if is_key else (*forms, _MARIADB_BYTES))", CHARACTER_SETS,

@@ -71,7 +71,7 @@ ROWS = [{"w": "a", "v": "b"}] * 60
 ROO = dproo.mechanism("roo", epsilon=1, n=10, k=3)
 WEIGHED = dproo.Counts.of([5, 3, 2])
 MODEL = dproo.open(ROWS).synthesize(BOOK, epsilon=1)
-RECEIPT = {**MODEL.receipt.as_dict(), "model": MODEL.kept}
+RECEIPT = {**MODEL.receipt.as_dict(), "model": MODEL.in_receipt}
 KNOWN = {"n": 10, "k": 3, "epsilon": 1}
 
 HERE: list[Path] = []

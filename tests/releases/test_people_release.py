@@ -50,7 +50,9 @@ Kept = tuple[int, ...]
 
 def kept_of(data: dict[int, Records], salt: str, *, kept: int = 1) -> Kept:
     """Return how often the engine keeps each letter of these people's records."""
-    query = CountQuery(alphabets=(ALPHABET,), columns=("a",), person="who", kept=kept, salt=salt)
+    query = CountQuery(
+        alphabets=(ALPHABET,), columns=("a",), person="who", records_per_person=kept, salt=salt
+    )
     rows = [(letter, who) for who, records in data.items() for letter in records]
     found = [letter for letter, _ in people.kept_rows(rows, query)]
     return tuple(map(found.count, LETTERS))

@@ -572,16 +572,16 @@ def test_a_link_that_changes_while_files_are_opened_refuses_the_release(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Just before they are opened, the right ones are charged; just after, none."""
-    opened = descriptors.Kept.of
+    opened = descriptors.OpenPath.of
 
-    def swapped(path: Path) -> descriptors.Kept:
+    def swapped(path: Path) -> descriptors.OpenPath:
         linked("two" if at == "before" else "one")
         found = opened(path)
         linked("two")
         return found
 
     data = dproo.open(tmp_path / "now" / name, ledger=two_files)
-    monkeypatch.setattr(descriptors.Kept, "of", swapped)
+    monkeypatch.setattr(descriptors.OpenPath, "of", swapped)
     if at == "before":
         assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == 77
         assert spent(two_files) == {f"two/{name}"}

@@ -80,7 +80,7 @@ def scan_of(request, rows):
         request.counted_alphabets,
         request.columns,
         person=protection.person,
-        kept=1 if protection.person is None else protection.records,
+        records_per_person=1 if protection.person is None else protection.records,
     )
 
 

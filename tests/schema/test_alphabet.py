@@ -256,7 +256,7 @@ def test_ready_counts_are_taken_as_they_are() -> None:
         0,
         4,
     ]
-    with pytest.raises(ValueError, match="counts must have 4 letters, as the alphabet has"):
+    with pytest.raises(ValueError, match="counts must have 4 letters, like the alphabet"):
         counting.prepare(Counts.of([1, 2]), alphabets=[alphabet])
     assert list(counting.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
     with pytest.raises(TypeError, match="data must be records, or a mapping of letters"):

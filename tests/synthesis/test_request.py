@@ -141,7 +141,7 @@ def test_a_table_of_columns_and_pair_pays_for_every_family(relation, g):
     for n in range(g, RECORDS_MAX + 1):
         request = made(relation, n=n, records_per_person=g)
         sizes = {(0,): 2.0, (1,): 2.0, (0, 1): 4.0}
-        steps = [request.measured(f, cost) for f, cost in shares(Fraction(1), sizes).items()]
+        steps = [request.measurement(f, cost) for f, cost in shares(Fraction(1), sizes).items()]
         worst = max(worst_of_all_tables(steps, *pair) for pair in neighbours(relation, n, g))
         law = Law(SIZES, {})
         assert worst == certify(Released(request, (), tuple(steps), law, 2.0)).ratio
@@ -235,27 +235,27 @@ def test_a_score_changes_by_no_more_than_a_choice_pays_for(relation, g):
                 scores.append(run.score((0, 1), guess))
             most = max(most, abs(scores[0] - scores[1]))
     request = made(relation, records_per_person=g)
-    assert request.chosen(None, Fraction(1)).changes == 2 * UNIT * request.changed
+    assert request.choice(None, Fraction(1)).changes == 2 * UNIT * request.changed
     assert most == UNIT * request.changed
 
 
 def test_a_choice_costs_what_its_ratio_says():
     for relation, g in product(RELATIONS, (1, 3)):
-        step = made(relation, records_per_person=g).chosen(None, Fraction(1, 7))
+        step = made(relation, records_per_person=g).choice(None, Fraction(1, 7))
         assert is_at_most_exp(step.largest_ratio, Fraction(1, 7))
         assert not is_at_most_exp(step.largest_ratio, Fraction(1, 7) * Fraction(99, 100))
 
 
 def test_a_run_never_spends_more_than_is_left():
     run = runs._Run(made(), provider([]), RandomSource())
-    run.measure(run.request.measured((0,), Fraction(2, 3)))
+    run.measure(run.request.measurement((0,), Fraction(2, 3)))
     assert run.left == Fraction(1, 3)
     with pytest.raises(AssertionError):
-        run.measure(run.request.measured((1,), Fraction(2, 3)))
+        run.measure(run.request.measurement((1,), Fraction(2, 3)))
     with pytest.raises(AssertionError):
         run.choose([(0, 1)], [1], Fraction(1, 2))
     with pytest.raises(AssertionError):
-        run.ask(run.request.asked(Fraction(1, 2)))
+        run.ask(run.request.question(Fraction(1, 2)))
 
 
 # With a delta

@@ -157,7 +157,7 @@ def answer(records, sizes):
         RandomSource(),
     )
     own.true(list(combinations(range(len(sizes)), 2)))
-    found = own.ask(own.request.asked(Fraction(1))) * UNIT
+    found = own.ask(own.request.question(Fraction(1))) * UNIT
     assert found == strongest_dependence(rows, sizes)
     return found
 
@@ -170,7 +170,7 @@ def test_an_answer_changes_by_no_more_than_its_question_pays_for(relation, g, mo
     monkeypatch.setattr(Step, "noise", lambda _own, size, _source: [0] * size)
     sizes = (2, 2)
     letters = list(product(*map(range, sizes)))
-    step = made(sizes, relation, n=4, records_per_person=g).asked(Fraction(1))
+    step = made(sizes, relation, n=4, records_per_person=g).question(Fraction(1))
     most = 0
     for rest in combinations_with_replacement(letters, 3):
         befores = [[]] if relation == "add-remove" else combinations_with_replacement(letters, g)
@@ -195,7 +195,7 @@ def test_the_strongest_of_many_pairs_change_no_more_than_one(relation, monkeypat
         old, new = chance.integers(0, sizes, (2, len(sizes))).tolist()
         before = [*rows, old] if relation == "replace" else rows
         most = max(most, abs(answer(before, sizes) - answer([*rows, new], sizes)))
-    assert UNIT // 8 < most <= made(sizes, relation, n=4).asked(Fraction(1)).changes
+    assert UNIT // 8 < most <= made(sizes, relation, n=4).question(Fraction(1)).changes
 
 
 @pytest.mark.usefixtures("asking")

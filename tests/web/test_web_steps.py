@@ -334,7 +334,7 @@ def test_a_table_is_released_once_and_its_rows_are_free(page):
     row = page.post("/api/order", ROW | {"epsilon": "0.125"}).json
     other = page.post("/api/release", {"nonce": row["nonce"]}).json["ledger"]["entry"]
     for what in ("rows?rows=5", "model"):
-        sentence = "receipt must be that of a private table, and hold its model."
+        sentence = "receipt must be of a private table, and contain its model."
         assert refusal(page.get(f"/api/ledger/{other}/{what}")) == sentence
         assert refusal(page.get(f"/api/ledger/999999/{what}")).startswith("entry must")
 

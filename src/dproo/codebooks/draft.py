@@ -73,8 +73,13 @@ def draft_codebook(
     is_text = is_path and all(column.type_name == "text" for column in columns)
     if is_text and len(columns) > 1 and not columns[0].name:
         columns = columns[1:]  # without the row numbers that pandas writes
-    if is_text:
-        _check_header(columns)
+    names = [column.name for column in columns]
+    # A draft must not hold a record.
+    if is_text and (len(set(names)) < len(names) or looks_like_record(names)):
+        raise ValueError(
+            "data must have a header line with a name for each column, once; its first line looks"
+            " like a record. Add a header line."
+        )
     known = [column for column in columns if column.kind in _TYPES]
     left_out = [column.name for column in columns if column.kind not in _TYPES]
     notes = []
@@ -130,13 +135,3 @@ def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) 
 def slug_of(name: str) -> str:
     """Return a name as the standard allows it."""
     return re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("-") or "data"
-
-
-def _check_header(columns: Sequence[Column]) -> None:
-    """Refuse a first line that looks like a record: a draft must not hold one."""
-    names = [column.name for column in columns]
-    if len(set(names)) < len(names) or looks_like_record(names):
-        raise ValueError(
-            "data must have a header line with a name for each column, once; its first line looks"
-            " like a record. Add a header line."
-        )

@@ -39,7 +39,7 @@ class Overview:
     Attributes:
         lines: one for each column.
         notes: what a person must do about a draft.
-        digest: the fingerprint that stands in receipts; a draft has none.
+        digest: the fingerprint that receipts contain; a draft has none.
     """
 
     lines: tuple[ColumnLine, ...]

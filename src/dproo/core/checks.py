@@ -42,7 +42,7 @@ def may_hold_secret(text: str) -> bool:
     """
     if "://" in text:
         return _PLAIN_URL.fullmatch(text) is None
-    is_named = any(_SECRET.search(found[1]) for found in _ASSIGNED.finditer(text))
+    is_named = any(_SECRET.search(match[1]) for match in _ASSIGNED.finditer(text))
     return is_named or _LOGIN.search(text) is not None
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from math import ceil
 
 from dproo.core.numbers import ceil_div, exp_lower
 
@@ -98,7 +99,8 @@ class Losses:
         >>> losses.first, [mass / 2**96 for mass in losses.masses]
         (-2, [0.0625, 0.0, 0.375, 0.0, 0.5625])
         """
-        one = cls(pair, -1, tuple(map(_units, (pair.low, 1 - pair.high - pair.low, pair.high))))
+        shares = pair.low, 1 - pair.high - pair.low, pair.high
+        one = cls(pair, -1, tuple(ceil(share * (1 << _MASS_BITS)) for share in shares))
         total = one
         for bit in f"{releases:b}"[1:]:
             total = total.followed_by(total)
@@ -131,10 +133,6 @@ class Losses:
             if steps >= self.first and excess > 0:
                 total += self.masses[steps - self.first] * excess
         return min(Fraction(1), Fraction(total, 1 << (_MASS_BITS + _POWER_BITS)))
-
-
-def _units(mass: Fraction) -> int:
-    return ceil_div(mass.numerator << _MASS_BITS, mass.denominator)
 
 
 def _convolve(left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:

@@ -214,10 +214,8 @@ def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
     >>> rounded_up(Fraction(1, 3), bits=4)
     Fraction(11, 32)
     """
-    shift = bits - (x.numerator.bit_length() - x.denominator.bit_length())
-    if shift < 0:
-        return Fraction(ceil_div(x.numerator, x.denominator << -shift) << -shift)
-    return Fraction(ceil_div(x.numerator << shift, x.denominator), 1 << shift)
+    unit = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - bits)
+    return ceil(x / unit) * unit
 
 
 def fraction_text(x: Fraction) -> str:

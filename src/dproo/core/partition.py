@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from math import isqrt
+from math import ceil, isqrt
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource
@@ -151,7 +151,7 @@ def mean_in_block(falling: Callable[[int], Fraction], n: int, parts: int) -> Fra
     first, below, total = _sizes(n, parts)
     step = ceil_div(len(below), _PLACES)
     places = [0, *range(max(1, first), first + len(below), step)]
-    values = [_in_units(falling(place)) for place in places]
+    values = [ceil(falling(place) * _UNIT) for place in places]
     result = values[-1] * total
     for place, (value, following) in zip(places[1:], pairwise(values), strict=True):
         result += (value - following) * min(total, below[place - first])
@@ -183,10 +183,6 @@ def _weights(ratios: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             return
         lower, upper = lower * over // under, ceil_div(upper * over, under)
         yield lower, upper
-
-
-def _in_units(share: Fraction) -> int:
-    return ceil_div(share.numerator * _UNIT, share.denominator)
 
 
 def seen_letters(counts: Counts) -> Sequence[tuple[int, int]]:

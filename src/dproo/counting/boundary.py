@@ -1,9 +1,9 @@
 """The boundary around private data, and around libraries that must not be interrupted.
 
-No exception raised inside leaves it; an interrupt does, even if a library replaced it. Libraries
-and memory are obtained before a charge, or the release is refused: a C library that is loaded when
-memory is short, or interrupted while it loads, may end the whole process. So the memory is checked
-first, and the library is loaded where no interrupt arrives.
+No exception crosses it but an interrupt, even one that a library has replaced. Libraries and
+memory are obtained before a charge, or the release is refused. A C library that is interrupted
+while it loads, or lacks memory, may end the whole process: so memory is checked first, and the
+library is loaded in a thread that no interrupt reaches.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LIBRARY = 384
 _INTERRUPTS = (KeyboardInterrupt, SystemExit)
 _HANDLED: ContextVar[BaseException | None] = ContextVar("handled", default=None)
 _PATIENCE = 1.0  # seconds to wait for a query to stop
-_AGAIN = 0.02  # seconds; a query that has not begun ignores a stop
+_AGAIN = 0.02  # seconds between attempts; a query that has not started ignores a stop
 
 
 def attempt(action: Callable[[], Result]) -> Result | None:
@@ -59,15 +59,15 @@ def attempt(action: Callable[[], Result]) -> Result | None:
 
 
 def required(action: Callable[[], Result], sentence: str) -> Result:
-    """Return the result of an action; if it fails in any way, refuse in our own words."""
-    found = attempt(action)
-    if found is None:
+    """Return the result of an action; if it fails in any way, refuse with this sentence."""
+    result = attempt(action)
+    if result is None:
         raise ValueError(sentence)
-    return found
+    return result
 
 
 def refusing(action: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Return an action that comes before the charge; a failure that is no refusal becomes one."""
+    """Decorate an action before the charge: any failure of it becomes a refusal."""
 
     @wraps(action)
     def refused(*args: Given.args, **kwargs: Given.kwargs) -> Result:
@@ -78,31 +78,35 @@ def refusing(action: Callable[Given, Result]) -> Callable[Given, Result]:
         except BaseException as error:
             if interrupt_in(error) is not None:
                 raise
-            refusal = UnpreparedError(_unprepared(error))
+            refusal = _unprepared(_reason(error))
         raise refusal
 
     return refused
 
 
-def _unprepared(error: BaseException) -> str:
-    """Return why a release cannot be prepared, without a word of a library."""
+def _unprepared(reason: str) -> UnpreparedError:
+    return UnpreparedError(
+        f"the release cannot be prepared: {reason}. Nothing was read or charged."
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """Return why a release cannot be prepared, without quoting a library."""
     if isinstance(error, ReleaseError):
-        why = str(error).rstrip(".")
-    elif isinstance(error, ImportError):
-        why = f"{error.name or 'a library'} cannot be loaded; install it again"
-    elif isinstance(error, MemoryError):
-        why = "there is too little memory; free some, or raise the limit (ulimit -v)"
-    elif isinstance(error, OSError) and error.errno:
-        why = f"the system refuses what it needs ({os.strerror(error.errno)})"
-    else:
-        why = f"something that it needs fails ({type(error).__name__})"
-    return f"the release cannot be prepared: {why}. Nothing was read or charged."
+        return str(error).rstrip(".")
+    if isinstance(error, ImportError):
+        return f"{error.name or 'a library'} cannot be loaded; install it again"
+    if isinstance(error, MemoryError):
+        return "there is too little memory; free some, or raise the limit (ulimit -v)"
+    if isinstance(error, OSError) and error.errno:
+        return f"the system refuses what it needs ({os.strerror(error.errno)})"
+    return f"something that it needs fails ({type(error).__name__})"
 
 
 def pass_over(error: BaseException) -> None:
-    """Ignore what a cell raises, be it a panic, unless it is an interrupt.
+    """Ignore any error that a cell raises, even a panic, but not an interrupt.
 
-    An interrupt that the cell itself raises looks like Ctrl-C, so it ends the count.
+    An interrupt that the cell itself raises cannot be told from Ctrl-C, so it ends the count.
     """
     interrupt = interrupt_in(error, but=_HANDLED.get())
     if interrupt is not None:
@@ -112,9 +116,7 @@ def pass_over(error: BaseException) -> None:
 def interrupt_in(
     error: BaseException | None, *, but: BaseException | None = None
 ) -> type[BaseException] | None:
-    """Return the kind of interrupt that an error is or was caused by.
-
-    An earlier exception, ``but``, is ignored.
+    """Return the type of the interrupt that an error is, or was caused by; ignore ``but``.
 
     >>> try:
     ...     try:
@@ -142,9 +144,9 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
     library interrupted while it loads aborts the process, and a query in C ignores interrupts.
 
     Args:
-        action: what to run; outside the main thread it runs in the caller's thread.
+        action: what to run; if the caller is not the main thread, it runs there.
         stop: makes the action end soon. Without it, an interrupt is raised once the action has
-            ended; with it, within a second, whether or not the action has ended.
+            ended; with it, after at most a second.
     """
     if current_thread() is not main_thread():
         return action()
@@ -164,10 +166,10 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
 
 
 class _Errand(Generic[Result]):
-    """An action of another thread, for which a thread waits that signals interrupt.
+    """An action in another thread, and a wait for it that signals may interrupt.
 
-    It waits for a bare lock: an ``Event`` has one of its own, which a second interrupt may leave
-    held, or turn into an error.
+    It waits for a bare lock: an ``Event`` has a lock of its own, which a second interrupt may
+    leave held, or turn into an error.
     """
 
     def __init__(self, action: Callable[[], Result]) -> None:
@@ -178,7 +180,7 @@ class _Errand(Generic[Result]):
         self._running.acquire()
 
     def run(self) -> None:
-        """Run the action, unless it was given up before."""
+        """Run the action, unless it has been given up."""
         self._claims.append("run")
         try:
             if self._claims[0] == "run":
@@ -189,7 +191,7 @@ class _Errand(Generic[Result]):
             self._running.release()
 
     def wait(self) -> None:
-        """Wait for its end; a signal that strikes just before a wait does not end that wait."""
+        """Wait for its end, again and again: a signal just before a wait does not end that wait."""
         while not self._running.acquire(timeout=_AGAIN):
             pass
 
@@ -204,14 +206,11 @@ class _Errand(Generic[Result]):
 
     @property
     def result(self) -> Result:
-        """What the action returned; what it raised is raised."""
+        """The result of the action; an exception of it is raised."""
         ((result, error),) = self._outcome
         if error is not None:
             raise error
         return cast("Result", result)
-
-
-# Libraries
 
 
 def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
@@ -225,27 +224,19 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     if (ready := loaded(name)) is not None:
         return ready
     require_room(room)
-    found, failure = None, ""
+    library = name.partition(".")[0]
     try:
-        found = apart(lambda: import_module(name))
-    except MemoryError:
-        failure = (
-            "the release cannot be prepared: there is too little memory; free some, or raise the"
-            " limit (ulimit -v). Nothing was read or charged."
-        )
+        return apart(lambda: import_module(name))
+    except MemoryError as error:
+        failure = _unprepared(_reason(error))
     except Exception as error:  # noqa: BLE001 - a library may fail in any way
+        failure = _unprepared(f"{library} cannot be loaded; install it again")
         is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
-        library = name.partition(".")[0]
         if is_missing and extra:
-            failure = f"{library} must be installed for this: pip install 'dproo[{extra}]'."
-        else:
-            failure = (
-                f"the release cannot be prepared: {library} cannot be loaded; install it again."
-                " Nothing was read or charged."
+            failure = UnpreparedError(
+                f"{library} must be installed for this: pip install 'dproo[{extra}]'."
             )
-    if found is None:
-        raise UnpreparedError(failure)
-    return found
+    raise failure
 
 
 class Lazy:
@@ -259,25 +250,21 @@ class Lazy:
 
 
 def loaded(name: str) -> ModuleType | None:
-    """Return a library if it has been loaded, to its end: another thread may still be at it."""
-    found = sys.modules.get(name)
-    is_begun = getattr(getattr(found, "__spec__", None), "_initializing", False)
-    return None if is_begun else found
+    """Return a library if it is completely loaded; another thread may still be loading it."""
+    module = sys.modules.get(name)
+    is_loading = getattr(getattr(module, "__spec__", None), "_initializing", False)
+    return None if is_loading else module
 
 
 def require_room(mebibytes: int) -> None:
     """Refuse if a limit on addresses leaves less than this; without a limit, always pass."""
     if not _is_limited():
         return
-    try:
+    with suppress(OSError, MemoryError):
         mmap(-1, mebibytes * MEBIBYTE).close()
-    except (OSError, MemoryError):
-        pass
-    else:
         return
-    raise UnpreparedError(
-        f"the release cannot be prepared: it needs {mebibytes:,} MiB of addresses, and the limit"
-        " leaves less; raise it (ulimit -v). Nothing was read or charged."
+    raise _unprepared(
+        f"it needs {mebibytes:,} MiB of addresses, and the limit leaves less; raise it (ulimit -v)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Cells in memory, in lists and other iterables, read once; and counts that are ready."""
+"""Cells in lists and other iterables, read once; and ready counts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dproo.schema.axis import LONGEST_OPEN
 from dproo.schema.cell import text_of
 
 _CHUNK = 1 << 16
-_NAMELESS = (str, tuple, list, int, float, type(None))  # most records, and quickly recognised
+_NAMELESS = (str, tuple, list, int, float, type(None))  # most records: recognised fast
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
 
 def open_cells(data: Any, query: CountQuery) -> Table | None:
     """Return cells or records as a table, or None if data is not such a collection."""
-    # Not every iterable: its items may not be Python values.
+    # Not any iterable: its items may not be Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
     is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
@@ -43,7 +43,7 @@ def _planned_cells(data: Iterable[object], query: CountQuery) -> Scan:
 
     def records() -> Iterable[object]:
         if query.person is not None:
-            # Nothing says which cell of a plain tuple is the person.
+            # In a plain tuple, any cell could be the person.
             return (cells_of(record, query.read, is_by_place=False) for record in data)
         return (_cell(record, query.columns[0]) for record in data) if is_named else data
 
@@ -62,14 +62,12 @@ def count_records(records: Iterable[object], query: CountQuery) -> tuple[Tally |
     axis = query.open_axis
     rows: Iterable[Sequence[Any]]
     if query.person is not None:
-        # The person is named by the last cell of a row.
+        # The last cell of a row names the person.
         rows = people.kept_rows((cells_of(record, query.read) for record in records), query)
     elif query.alphabets[0].columns:
         rows = ((*cells_of(record, query.columns), 1) for record in records)
-    elif axis is not None:
-        return named_counts(((_text(cell), 1) for cell in records), axis)
     else:
-        rows = _groups(records)
+        rows = zip(records, repeat(1)) if axis is not None else _groups(records)
     if axis is not None:
         return named_counts(((_text(cell), number) for cell, number in rows), axis)
     return Tally.several(rows, query=query)
@@ -98,25 +96,26 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
 def _cell(record: object, column: str) -> object:
     """Return the cell of a record that names its cells; anything else is a cell itself."""
     try:
-        found = _named(record, (column,))
+        cells = _named(record, (column,))
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
         pass_over(error)
         return None
-    return record if found is None else found[0]
+    return record if cells is None else cells[0]
 
 
 def cells_of(
     record: object, columns: Sequence[str], *, is_by_place: bool = True
 ) -> Sequence[object]:
-    """Return the cells of a record, by their names or else their places, None for unreadable ones.
+    """Return the cells of a record, by their names or, if it has none, by their places.
 
-    Without ``is_by_place`` a record that does not name its cells is nobody's, and outside.
+    A record that cannot be read, or has other cells, is nobody's and outside. Without
+    ``is_by_place``, so is one that does not name its cells.
     """
     # The last cell may be the person's; a bare object there names nobody.
     nothing = [*([None] * (len(columns) - 1)), object()]
     try:
-        if (found := _named(record, columns)) is not None:
-            return found
+        if (named := _named(record, columns)) is not None:
+            return named
         is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
         cells = list(record) if is_row and is_by_place else []  # type: ignore[call-overload]
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
@@ -148,7 +147,7 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
 
 
 READY_MAX = 1 << 80
-"""The most records of ready counts, as samplers take them."""
+"""The most records of ready counts: samplers take no more."""
 
 
 def open_counts(data: Any, _: CountQuery) -> Table | None:
@@ -164,28 +163,25 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
         raise ValueError("person must be used with records: counts do not show whose they are.")
     if query.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
-    ready: int | None = None
+    records: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
-            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
-        ready = _require_few(data.n)
-        return Scan(engine="counts", ready=ready, _query=query, _read=lambda: (data,))
-    # Only for a plain dict: reading another mapping may run code of its own.
-    if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
-        raise TypeError(
-            "data must be records, or a mapping of letters to how often each occurs. For a"
-            " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
-        )
-    if isinstance(data, dict):
-        ready = _require_few(sum(map(int, dict.values(data))))
-    return Scan(engine="counts", ready=ready, _query=query, _read=lambda: (_ready(data, alphabet),))
-
-
-def _require_few(records: int) -> int:
-    """Refuse counts that no sampler takes; no data of records is near the limit."""
-    if records > READY_MAX:
+            raise ValueError(f"counts must have {alphabet.k} letters, like the alphabet.")
+        records = data.n
+    elif isinstance(data, dict):  # reading another mapping may run code of its own
+        if not all(map(_is_count, dict.values(data))):
+            raise TypeError(
+                "data must be records, or a mapping of letters to how often each occurs. For a"
+                " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+            )
+        records = sum(map(int, dict.values(data)))
+    if records is not None and records > READY_MAX:
         raise ValueError("counts must sum to at most 2^80.")
-    return records
+
+    def read() -> tuple[Tally | Counts]:
+        return (data if isinstance(data, Counts) else _ready(data, alphabet),)
+
+    return Scan(engine="counts", ready=records, _query=query, _read=read)
 
 
 def _is_count(number: object) -> bool:

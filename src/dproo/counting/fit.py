@@ -26,14 +26,13 @@ _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamp
 _WORDS = {**_NUMBERS, **_DAYS, sql.BOOLEAN: "booleans", sql.TEXT: "the values of its type"}
 _LIKE_A_CELL = re.compile(r"[\W_]*|[+-]?[0-9][0-9.,:/ -]*")
 _LISTED = 12
-_ALIKE = 0.8  # of the characters of two names
+_ALIKE = 0.8  # the share of characters in which a misspelt name agrees with the right one
 
 
 class MissingColumnError(ValueError):
-    """A column that is not in the data, by the argument that named it.
+    """A column that is not in the data.
 
-    Of the other columns only one that looks like it is quoted: without a header line they would
-    be a record.
+    Only a similar name in the data is quoted: without a header line, the names would be a record.
     """
 
     def __init__(
@@ -50,12 +49,12 @@ class MissingColumnError(ValueError):
         self._condition, self._hint = condition, hint
 
     def of_person(self) -> ValueError:
-        """Return the same of the column that names people."""
+        """Return the same refusal for the argument ``person``."""
         return ValueError(refusal("person", self._condition, self.column) + self._hint)
 
 
 def require_columns(names: Iterable[str], *, among: Sequence[str], is_file: bool = False) -> None:
-    """Refuse a column that is not among these once; of a file, say how to list them."""
+    """Refuse a name that is not exactly once ``among`` the columns of the data."""
     for name in names:
         times = among.count(name)
         if times > 1:
@@ -64,33 +63,33 @@ def require_columns(names: Iterable[str], *, among: Sequence[str], is_file: bool
         if times == 0:
             hint = LIST_THEM if is_file else ""
             if is_file and len(among) == 1:
-                hint += " If lines stand before the header, leave them out: skip_rows=1."
+                hint += " If there are lines before the header, skip them: skip_rows=1."
             raise MissingColumnError(name, among=among, hint=hint)
 
 
-def one_of_them(name: str, choices: Iterable[str]) -> str:
-    """Return the choices in a sentence, the first few of them; they are part of a schema.
+def tables_listed(names: Iterable[str]) -> str:
+    """Return a sentence that offers the first few tables, whose names are part of a schema.
 
-    >>> one_of_them("table", ["visits", "wards"])
+    >>> tables_listed(["visits", "wards"])
     "Add table='visits' or table='wards'."
     """
-    listed = [f"{name}={choice!r}" for choice in choices]
+    listed = [f"table={name!r}" for name in names]
     shown = [*listed[:_LISTED], *(["another"] if len(listed) > _LISTED else [])]
     return f"Add {', '.join(shown[:-1])}{' or ' * (len(shown) > 1)}{shown[-1]}." if shown else ""
 
 
 def looks_like_record(names: Iterable[str]) -> bool:
-    """Return whether a first line of text can hardly be a header: a name is empty or a number."""
+    """Return whether a first line is hardly a header, since a name in it is empty or a number."""
     return any(_LIKE_A_CELL.fullmatch(name) for name in names)
 
 
 def _nearest(column: object, names: list[str]) -> str:
-    names = [name for name in names if isinstance(name, str)]  # pandas takes others, too
+    names = [name for name in names if isinstance(name, str)]  # in pandas they may be anything
     plain = {name.strip().lower(): name for name in names}
-    wanted = str(column).strip().lower()
-    near = [wanted] if wanted in plain else []
+    given = str(column).strip().lower()
+    near = [given] if given in plain else []
     if not near and not looks_like_record(names):
-        near = difflib.get_close_matches(wanted, plain, n=1, cutoff=_ALIKE)
+        near = difflib.get_close_matches(given, plain, n=1, cutoff=_ALIKE)
     if not near:
         return ""
     name = plain[near[0]]
@@ -105,7 +104,7 @@ def is_numeric(kind: str | None) -> bool:
 
 
 LABELS = "labels"
-"""The type of a column of numbers that is read by their labels."""
+"""The type of a column of numbers that are read as their labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +113,7 @@ class Column:
 
     Attributes:
         name: its name.
-        kind: what it holds, such as ``"integer"``; None if it can hold no letters.
+        kind: what it holds, such as ``"integer"``; None if its cells cannot be letters.
         type_name: the engine's name of its type.
         values: all values of its type, if the schema lists them.
     """
@@ -138,11 +137,11 @@ def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...
     for person in columns[len(axes) :]:
         if person.kind in {None, sql.TIMESTAMP, sql.INSTANT, sql.NOTHING}:
             sql.refuse_type(person.name, person.type_name, remedy="It must name a person.")
-    found = (_fit(column, axis) for column, axis in zip(counted, axes, strict=True))
-    return tuple(warning for warning in found if warning)
+    return tuple(filter(None, map(_fit, counted, axes)))
 
 
 def _fit(column: Column, axis: Axis) -> str:
+    """Return a warning, or '' if every letter can occur."""
     reading = axis.reading.kind
     if column.kind is None:
         sql.refuse_type(column.name, column.type_name)
@@ -169,13 +168,13 @@ def _fit(column: Column, axis: Axis) -> str:
             axis.place(value) is not None for value in column.values
         )
     if not is_number:
-        what = "integers" if isinstance(axis, IntegerRange) else "bins"
-        _refuse(column, f"can never be one of the {what}")
+        letters = "integers" if isinstance(axis, IntegerRange) else "bins"
+        _refuse(column, f"can never be one of the {letters}")
     return ""
 
 
 def assumed(column: Column, axis: Axis) -> str:
-    """Return how the cells of a column are read, as far as that may surprise."""
+    """Return how the cells of a column are read, or '' if that is obvious."""
     reading = axis.reading
     if column.type_name == LABELS:
         return "the labels of its numbers"
@@ -188,11 +187,9 @@ def assumed(column: Column, axis: Axis) -> str:
         forms = ISO if reading.format == ISO else f"{reading.format} or {ISO}"
         return f"dates written {forms}"
     if isinstance(axis, Bins) or axis.is_of_integers:
-        whole = "1234" if not reading.thousands else f"1{reading.thousands}234"
         is_whole = axis.is_of_integers or reading.kind == INTEGER
-        return f"{'integers' if is_whole else 'numbers'} written" + (
-            f" {whole}" if is_whole else f" {whole}{reading.decimal}5"
-        )
+        numbers, rest = ("integers", "") if is_whole else ("numbers", f"{reading.decimal}5")
+        return f"{numbers} written 1{reading.thousands}234{rest}"
     return KINDS[reading.kind].letters if reading.kind in TEXTS else ""
 
 
@@ -221,7 +218,6 @@ def _fit_letters(column: Column, axis: Letters) -> str:
 
 
 def _is_possible(text: str, column: Column, axis: Letters) -> bool:
-    """Return whether a cell of the column could be this letter."""
     if column.kind in _NUMBERS:
         return bool(re.fullmatch(INTEGER_TEXT.replace("{0,17}", "*"), text))
     if column.kind == sql.BOOLEAN:

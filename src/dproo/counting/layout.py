@@ -1,4 +1,4 @@
-"""What a file is and how it is laid out: format, compression, separators, encoding, header.
+"""The format of a file and its layout: compression, separators, encoding, header.
 
 All of it comes from the file's name or its owner, never from its content: in a file without a
 header the first bytes are a record, which must not decide anything.
@@ -75,7 +75,7 @@ class LayoutOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What a file is and how it is laid out, as far as its owner states it.
+    """What the owner of a file states about its format and layout.
 
     Attributes:
         delimiter: what separates cells; by default what separates the names in the header line,
@@ -84,10 +84,9 @@ class Layout:
         format: the ending that the file's name should have: ``csv``, ``jsonl.gz``.
         quote: what encloses cells with separators in them.
         has_header: whether the first line of a CSV file names the columns.
-        names: the columns in their order where it does not; by default they are numbers, from 1.
-        skip_rows: how many lines stand before the header of a CSV file, or rows before the one of
-            a sheet.
-        comment: how further lines before the header begin, as in ``#``.
+        names: the columns in their order if it does not; by default they are numbers, from 1.
+        skip_rows: how many lines of a CSV file, or rows of a sheet, come before the header.
+        comment: how further lines before the header begin, such as ``#``.
 
     >>> Layout(format="csv.gz").ending_of("export"), Layout().ending_of("visits.TSV")
     (('.csv', 'gz'), ('.tsv', None))
@@ -104,27 +103,20 @@ class Layout:
 
     def __post_init__(self) -> None:
         vars(self).update({name: exact(given) for name, given in vars(self).items()})
-        if self.delimiter is not None:
-            delimiter = self.delimiter
-            if isinstance(delimiter, str):
-                delimiter = _NAMED.get(delimiter, delimiter)
-            is_one = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
-            if not is_one or delimiter.isalnum() or delimiter in '"\n\r\0':
-                raise ValueError(
-                    refusal("delimiter", "be one character such as ; or tab", self.delimiter)
-                )
-            object.__setattr__(self, "delimiter", delimiter)
-        object.__setattr__(self, "has_header", flag("has_header", self.has_header))
-        skipped = whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX)
-        object.__setattr__(self, "skip_rows", skipped)
+        vars(self).update(
+            delimiter=None if self.delimiter is None else _delimiter(self.delimiter),
+            has_header=flag("has_header", self.has_header),
+            skip_rows=whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX),
+        )
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:
             raise ValueError(
-                "skip_rows and comment must be used with a header: they say what stands before it."
+                "skip_rows and comment must be used with a header: they describe the lines"
+                " before it."
             )
         if self.encoding is not None:
-            object.__setattr__(self, "encoding", _encoding(self.encoding))
+            vars(self)["encoding"] = _encoding(self.encoding)
         if self.format is not None:
             _check_format(self.format)
         if self.encoding == UTF_16 and not self.has_header:
@@ -134,7 +126,7 @@ class Layout:
             )
 
     def ending_of(self, path: str) -> tuple[str, str | None]:
-        """Return the ending that a file's name has or should have, and its compression."""
+        """Return the ending that a file's name has or should have, and the file's compression."""
         name = PurePath(path if self.format is None else f"data.{self.format}")
         compression = COMPRESSED.get(name.suffix.lower())
         if compression is not None:
@@ -145,7 +137,7 @@ class Layout:
         """Refuse options that only a CSV file has; a sheet may have rows before its header too."""
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
-        if self.comment or (self.skip_rows and not flag("is_sheet", is_sheet)):
+        if self.comment or (self.skip_rows and not is_sheet):
             raise ValueError(
                 "skip_rows and comment must be used with a CSV file, skip_rows also with a sheet."
             )
@@ -213,7 +205,7 @@ class Layout:
 
 
 PLAIN = Layout()
-"""The default: UTF-8 with a header line, format and separator by the file's name."""
+"""The default: UTF-8 with a header line; format and separator by the file's name."""
 
 
 def is_parquet(path: str) -> bool:
@@ -226,14 +218,21 @@ def is_parquet(path: str) -> bool:
     return FORMATS.get(ending) == PARQUET
 
 
-def _encoding(name: object) -> str:
-    found = text_encoding(name) if isinstance(name, str) else None
-    if found is None:
+def _delimiter(given: object) -> str:
+    sign = _NAMED.get(given, given) if isinstance(given, str) else ""
+    if len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in '"\n\r\0':
+        raise ValueError(refusal("delimiter", "be one character such as ; or tab", given))
+    return sign
+
+
+def _encoding(given: object) -> str:
+    name = text_encoding(given) if isinstance(given, str) else None
+    if name is None:
         raise ValueError(
-            refusal("encoding", "be utf-8, utf-16 or one that extends ASCII", name)
+            refusal("encoding", "be utf-8, utf-16 or one that extends ASCII", given)
             + " Such are latin-1, cp1252 and shift_jis."
         )
-    return found
+    return name
 
 
 def _check_format(name: object) -> None:

@@ -1,4 +1,4 @@
-"""What to count, checked as far as possible without the data."""
+"""What to count: checked before the data is opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETS_MAX = 64
 """The most sets of columns to group by at once; each takes up to two MB in DuckDB."""
 
 COLUMNS_MAX = 31
-"""The most columns of these sets; a row's mark covers at most 31, and Spark allows 63 in all."""
+"""The most columns of these sets: a mark covers at most 31, and Spark allows 63."""
 
 CELLS_MAX = 1 << 22
 """The most cells of these sets together, unless a single set has more."""
@@ -27,7 +27,7 @@ CELLS_MAX = 1 << 22
 _BLOCK = 8  # columns; two blocks have 64 pairs between them
 _SET, _CELL = 1 << 21, 256  # bytes of a set, and of one of its cells, in a thread of DuckDB
 
-Found = TypeVar("Found")
+Counted = TypeVar("Counted")
 
 
 class Where(TypedDict, total=False):
@@ -37,7 +37,7 @@ class Where(TypedDict, total=False):
     engine: str | None
     layout: Layout
     person: str | None
-    kept: int
+    records_per_person: int
     is_each_missing: bool
 
 
@@ -62,7 +62,7 @@ class CountQuery:
         layout: how text files are laid out.
         person: the column that identifies the person of a record, if the records counted per
             person are limited.
-        kept: the most records counted per person.
+        records_per_person: the most records counted per person.
         is_each_missing: whether every record without an identifier is a different person's;
             by default all of them together are one person's.
         salt: the secret key of the hash that decides which records of a person are counted.
@@ -78,7 +78,7 @@ class CountQuery:
     engine: str | None = None
     layout: Layout = PLAIN
     person: str | None = None
-    kept: int = 1
+    records_per_person: int = 1
     is_each_missing: bool = False
     # A longer salt would double the time of each hash.
     salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
@@ -105,10 +105,10 @@ class CountQuery:
         if self.person in self.columns:
             raise ValueError("person must be a column that is neither released nor a group.")
 
-    def require_column(self, of: str, *, remedy: str = "") -> None:
-        """Refuse to count a source whose columns have names unless one is given."""
+    def require_column(self, source: str, *, remedy: str = "") -> None:
+        """Refuse to count a source with named columns if no column is given."""
         if self.alphabets and not self.columns:
-            raise ValueError(f"column must be given for a {of}.{remedy}")
+            raise ValueError(f"column must be given for a {source}.{remedy}")
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -126,12 +126,12 @@ class CountQuery:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The letters of each column."""
-        found = {
+        by_place = {
             place: axis
             for alphabet, places in zip(self.alphabets, self.places, strict=True)
             for place, axis in zip(places, alphabet.axes, strict=True)
         }
-        return tuple(found[place] for place in range(len(found)))
+        return tuple(by_place[place] for place in range(len(by_place)))
 
     @cached_property
     def letters(self) -> dict[int, list[str]]:
@@ -198,7 +198,7 @@ class CountQuery:
 
     @property
     def passes(self) -> int:
-        """How often the records are read: those of people are selected once, then counted."""
+        """How often the data is read: records of people are selected once, then counted."""
         return len(self.batches) if self.person is None else 1
 
     def _batch(self, part: Sequence[int]) -> Batch:
@@ -210,12 +210,12 @@ class CountQuery:
         )
         return Batch(tuple(part), columns, reduced)
 
-    def in_batches(self, count: Callable[[Batch], Sequence[Found]]) -> tuple[Found, ...]:
+    def in_batches(self, count: Callable[[Batch], Sequence[Counted]]) -> tuple[Counted, ...]:
         """Count batch by batch, and return the results in the order of the alphabets."""
-        found: dict[int, Found] = {}
+        results: dict[int, Counted] = {}
         for batch in self.batches:
-            found |= dict(zip(batch.alphabets, count(batch), strict=True))
-        return tuple(found[i] for i in range(len(self.alphabets)))
+            results |= dict(zip(batch.alphabets, count(batch), strict=True))
+        return tuple(results[i] for i in range(len(self.alphabets)))
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ class Scan:
 
     Attributes:
         engine: which engine will count, as in ``"files"``; public.
-        columns: the columns to count, as header and schema describe them; none without those.
-        warnings: what may make cells be outside that should be letters, from the same.
+        columns: the columns to count, as the header or schema describes them, if there is one.
+        warnings: why cells that should be letters may be outside, judged by header or schema.
         notes: what was taken from the header line, such as the separator.
-        ready: how many records there are, where the data is ready counts.
+        ready: how many records there are, if the data is ready counts.
     """
 
     engine: str
@@ -50,16 +50,16 @@ class Scan:
         self.close()
 
     def close(self) -> None:
-        """Give back what was opened: connections and their locks, engines, files.
+        """Close what was opened: connections with their locks, engines, files.
 
-        A count does so at its end. A scan that may not be read is closed by whoever opened it,
-        as a refusal keeps alive what it came from. It can be closed twice.
+        A count does so at its end. A scan that is not counted must be closed, since an exception
+        may keep it alive. It may be closed twice.
         """
         if self._close is not None:
             attempt(self._close)
 
     def rehearse(self) -> None:
-        """Do everything a count does except read a record, so that failures happen now.
+        """Do everything that a count does except read a record, so that failures happen now.
 
         Libraries are loaded, engines are started, and queries run on no record.
         """
@@ -77,15 +77,9 @@ class Scan:
         )
 
     def count(self, source: RandomSource | None = None) -> Counts:
-        """Read the data once and return the number of records of each letter.
+        """Return the counts by the only alphabet, as :meth:`count_several` does.
 
         Guarantee: every record counts for exactly one letter.
-
-        Args:
-            source: the source of randomness for the ``"uniform"`` policy.
-
-        Raises:
-            ReleaseError: it failed; the message is fixed, and there is no cause.
         """
         if len(self._query.alphabets) > 1:
             raise ValueError("the scan is for several alphabets: call count_several.")
@@ -110,7 +104,7 @@ class Scan:
         return tables
 
     def _counted(self, source: RandomSource | None) -> tuple[Counts, ...]:
-        """Return the counts by each alphabet; none if a file cannot be unpacked."""
+        """Return the counts by each alphabet, or () if a file cannot be unpacked."""
         try:
             tables = self._read()
         except DamagedFileError:
@@ -118,5 +112,5 @@ class Scan:
         finally:
             self.close()
         return tuple(
-            found.counts(source) if isinstance(found, Tally) else found for found in tables
+            table.counts(source) if isinstance(table, Tally) else table for table in tables
         )

@@ -18,14 +18,14 @@ _AGAIN = (
 
 
 def is_single_pass(data: Any) -> bool:
-    """Return whether data can be read only once, by its kind alone; nothing is read.
+    """Return whether data can be read only once; nothing is read.
 
     >>> [is_single_pass(data) for data in (["a"], iter(["a"]), "-")]
     [False, True, True]
     """
     if isinstance(data, str | os.PathLike):
         with suppress(OSError, ValueError):
-            mode = os.stat(data).st_mode  # noqa: PTH116 - a text may be no path
+            mode = os.stat(data).st_mode  # noqa: PTH116 - a text need not be a path
             return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
         return os.fspath(data) == STDIN
     # A reader of Arrow need not be an iterator.
@@ -38,27 +38,27 @@ def must_be_reread(why: str = _AGAIN) -> str:
 
 
 class Pass:
-    """The only reading of data that can be read once: whoever takes it first has it.
+    """The single pass over data that can be read only once: the first release to take it has it.
 
-    It is taken before a charge, so that no second release is charged for data that is gone, and
+    It is taken before the charge, so that no other release is charged for data that is gone, and
     given back if nothing was read.
     """
 
     def __init__(self) -> None:
-        self._left = deque([True])  # of which one thread only can take the last item
+        self._left = deque([True])  # only one thread can pop the item
 
     def require(self) -> None:
-        """Raise a ``ValueError`` if the reading is taken."""
+        """Raise a ``ValueError`` if the pass has been taken."""
         if not self._left:
             raise ValueError(must_be_reread())
 
     def take(self) -> None:
-        """Take the reading; raise a ``ValueError`` if somebody else has."""
+        """Take the pass; raise a ``ValueError`` if it has been taken."""
         try:
             self._left.pop()
         except IndexError:
             raise ValueError(must_be_reread()) from None
 
     def give_back(self) -> None:
-        """Let the data be read after all: nothing was."""
+        """Let another release read the data, since nothing was read."""
         self._left.append(True)

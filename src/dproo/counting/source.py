@@ -18,7 +18,7 @@ from dproo.counting.prepare import open_table, prepare
 from dproo.counting.query import CountQuery, Where, check_engine
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import STDIN, Pass, is_single_pass
-from dproo.counting.sources.descriptors import Kept
+from dproo.counting.sources.descriptors import OpenPath
 from dproo.counting.sources.text.header import require_names
 from dproo.schema import Alphabet
 
@@ -33,7 +33,7 @@ class Source:
         engine: ``"spark"`` to let Spark read the data on this machine, or the address of a
             cluster such as ``"spark://host:7077"``; by default the engine for the source.
         layout: how text files are laid out.
-        reading: the only pass over data that can be read once; a copy of the source shares it.
+        reading: the single pass over data that can be read once; copies of the source share it.
     """
 
     data: Any = field(repr=False)
@@ -50,12 +50,14 @@ class Source:
         check_engine(self.engine)
 
     @refusing
-    def kept(self) -> Source:
+    def opened(self) -> Source:
         """Return the source with its files open, so that all stages of a release read the same."""
-        is_path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, Kept)
+        is_path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, OpenPath)
         if not is_path or self.engine is not None or self.is_read_once:
             return self
-        return replace(self, data=Kept.of(self.data)) if are_files(os.fspath(self.data)) else self
+        if not are_files(os.fspath(self.data)):
+            return self
+        return replace(self, data=OpenPath.of(self.data))
 
     def described_by(self, descriptor: Mapping[str, Any]) -> Source:
         """Return the source with its layout completed by a code book's."""
@@ -97,18 +99,18 @@ class Source:
 
 def are_files(data: str) -> bool:
     """Return whether a text is the path of a file or folder, or a pattern that matches one."""
-    with suppress(OSError, ValueError):  # a name that no file can have
-        # Path raises where a name is too long.
+    with suppress(OSError, ValueError):  # no file can have this name
+        # Path raises if a name is too long.
         return os.path.exists(data) or bool(glob.glob(data, recursive=True))  # noqa: PTH110, PTH207
     return False
 
 
 def _fixed(data: str | Path) -> str | Path:
-    """Return a path that means the same files when the process has moved to another folder."""
+    """Return a path that means the same files when the working folder has changed."""
     if os.path.isabs(data) or data == STDIN or not are_files(str(data)):  # noqa: PTH117
         return data
-    found = Path.cwd() / data
-    return str(found) if isinstance(data, str) else found
+    path = Path.cwd() / data
+    return str(path) if isinstance(data, str) else path
 
 
 def describe(
@@ -116,8 +118,7 @@ def describe(
 ) -> tuple[Column, ...]:
     """Return the columns of a file, a table or a frame; no record is read.
 
-    Everything that shows a source's columns uses this function, which refuses names that may be
-    records.
+    Columns are shown only by this function, which refuses names that may be records.
 
     Raises:
         TypeError: the data has neither header nor schema.

@@ -10,25 +10,21 @@ from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 
 
-def _nothing() -> None:
-    """Close nothing."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """Data that has been opened: what every source provides; no record has been read.
 
     Attributes:
-        columns: its columns, as the header or schema describes them; those to read, if only a
-            record could show which there are; None if they have no names, as in a list.
-        plan: returns the scan of the columns at these places, those to count and then the
-            person's, which fit the letters; it refuses what else can be known before reading.
-        close: gives back what was opened.
+        columns: its columns, as the header or schema describes them; only those to read, if the
+            records alone could show all; None if they have no names, as in a list.
+        plan: returns the scan of the columns at these places, the person's last. They fit the
+            letters; it refuses whatever else can be known before a record is read.
+        close: closes what was opened.
     """
 
     columns: tuple[Column, ...] | None
     plan: Callable[[Sequence[int], CountQuery], Scan] = field(repr=False)
-    close: Callable[[], object] = field(default=_nothing, repr=False)
+    close: Callable[[], object] = field(default=lambda: None, repr=False)
 
     def scan(self, query: CountQuery) -> Scan:
         """Check the columns against the letters, and plan the count; a refusal closes the table.
@@ -44,15 +40,15 @@ class Table:
                 query.require_column("table")
             require_columns(query.read, among=names)
             places = [names.index(name) for name in query.read] or [0]
-            found = tuple(self.columns[place] for place in places)
-            warnings = check_fit(found, query.axes)
+            columns = tuple(self.columns[place] for place in places)
+            warnings = check_fit(columns, query.axes)
             scan = self.plan(places, query)
         except BaseException:
             self.close()
             raise
         return replace(
             scan,
-            columns=found[: len(query.axes)],
+            columns=columns[: len(query.axes)],
             warnings=(*warnings, *scan.warnings),
             _close=self.close,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
@@ -20,7 +20,7 @@ from dproo.schema.axis import Axis, OpenText, is_open_letter
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
-_MANY = 128  # records for each letter, from which on it is faster to draw how many each gets
+_MANY = 128  # with more records per letter it is faster to draw how many each letter gets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,32 +53,31 @@ class Tally:
 
     @classmethod
     def several(cls, rows: Iterable[Sequence[Any]], *, query: CountQuery) -> tuple[Tally, ...]:
-        """Add up such groups by every alphabet; the rows are read once."""
-        adding = _Adding(query)
-        rest = iter(rows)
-        while part := list(islice(rest, _CHUNK)):
-            adding.add(part, range(len(query.alphabets)))
-        return adding.tallies()
+        """Add up groups of records by every alphabet; the rows are read once."""
+        sums = _Sums(query)
+        for part in _chunks(rows):
+            sums.add(part, range(len(query.alphabets)))
+        return sums.tallies()
 
     @classmethod
     def of_sets(cls, rows: Iterable[Sequence[Any]], *, query: CountQuery) -> tuple[Tally, ...]:
-        """Add up such groups, each by the alphabets whose columns it is grouped by.
+        """Add up groups of records, each by the alphabets whose columns it is grouped by.
 
-        If there are several alphabets, the marks of ``dproo.counting.sql.sets`` come first.
+        If there are several alphabets, each row begins with its marks, see
+        ``dproo.counting.sql.sets``.
         """
-        wanted: dict[tuple[int, ...], list[int]] = {}
+        by_marks: dict[tuple[int, ...], list[int]] = {}
         for i, marks in enumerate(query.marks):
-            wanted.setdefault(marks, []).append(i)
+            by_marks.setdefault(marks, []).append(i)
         width = len(query.marks[0])
         if not width:
             return cls.several(rows, query=query)
-        adding = _Adding(query)
-        rest = iter(rows)
-        while part := list(islice(rest, _CHUNK)):
-            part.sort(key=itemgetter(slice(width)))
-            for marked, group in groupby(part, key=itemgetter(slice(width))):
-                adding.add([row[width:] for row in group], wanted[tuple(marked)])
-        return adding.tallies()
+        marks_of = itemgetter(slice(width))
+        sums = _Sums(query)
+        for part in _chunks(rows):
+            for marked, group in groupby(sorted(part, key=marks_of), key=marks_of):
+                sums.add([row[width:] for row in group], by_marks[tuple(marked)])
+        return sums.tallies()
 
     def counts(self, source: RandomSource | None = None) -> Counts:
         """Return the counts of all letters, according to the alphabet's policy.
@@ -95,8 +94,14 @@ class Tally:
         return Counts.sparse(seen, k=self.alphabet.k)
 
 
+def _chunks(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+    rest = iter(rows)
+    while part := list(islice(rest, _CHUNK)):
+        yield part
+
+
 def tables_of(rows: Iterable[Sequence[Any]], query: CountQuery) -> tuple[Tally | Counts, ...]:
-    """Return the tables of counts that the rows of a counting query make, one per alphabet."""
+    """Return the counts by each alphabet, from the rows of a counting query."""
     if query.open_axis is not None:
         return named_counts(rows, query.open_axis)
     return Tally.of_sets(rows, query=query)
@@ -104,20 +109,20 @@ def tables_of(rows: Iterable[Sequence[Any]], query: CountQuery) -> tuple[Tally |
 
 def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
     """Add up groups of records by an open alphabet: a canonical text or None, and a number."""
-    found: Counter[str | None] = Counter()
+    numbers: Counter[str | None] = Counter()
     for text, number in rows:
-        found[text] += number
+        numbers[text] += number
     letters = {
         text: number
-        for text, number in found.items()
+        for text, number in numbers.items()
         if text and number >= axis.minimum and is_open_letter(text)
     }
-    others = found.total() - sum(letters.values())
+    others = numbers.total() - sum(letters.values())
     return (NamedCounts.seen(letters, others=others),)
 
 
-class _Adding:
-    """A running sum of groups of records, by one alphabet or several."""
+class _Sums:
+    """Running sums of groups of records, by one alphabet or several."""
 
     def __init__(self, query: CountQuery) -> None:
         self._query = query
@@ -126,19 +131,19 @@ class _Adding:
 
     def add(self, rows: Sequence[Sequence[Any]], alphabets: Iterable[int]) -> None:
         """Add rows to the tallies of these alphabets."""
-        found: dict[int, list[int | None]] = {}
+        places: dict[int, list[int | None]] = {}
         numbers = [int(row[-1]) for row in rows]
         for i in alphabets:
             first, *others = self._query.places[i]
-            for column in {first, *others} - found.keys():
+            for column in {first, *others} - places.keys():
                 cells = list(map(itemgetter(column), rows))
-                found[column] = self._columns[column].of(cells)
-            indices = found[first]
+                places[column] = self._columns[column].of(cells)
+            indices = places[first]
             for column in others:
                 size = self._query.axes[column].size
                 indices = [
                     None if index is None or place is None else index * size + place
-                    for index, place in zip(indices, found[column], strict=True)
+                    for index, place in zip(indices, places[column], strict=True)
                 ]
             seen = self._seen[i]
             for index, number in zip(indices, numbers, strict=True):
@@ -155,7 +160,7 @@ class _Adding:
 
 
 def kinds_of(cells: Iterable[object]) -> set[int]:
-    """Return the types of cells by their identity: a type of others may raise when hashed."""
+    """Return the identities of the types of cells; hashing a foreign type may raise."""
     return set(map(id, map(type, cells)))
 
 
@@ -191,14 +196,14 @@ def spread(seen: dict[int, int], outside: int, *, k: int, source: RandomSource) 
     >>> sum(spread({0: 5}, 10, k=3, source=RandomSource()).values())
     15
     """
-    spread_out = Counter(seen)
+    numbers = Counter(seen)
     if outside > _MANY * k:
         parts = scatter(Counts.of([outside]), k, source)
-        spread_out.update({letter: part.n for letter, part in enumerate(parts)})
-        return dict(spread_out)
+        numbers.update({letter: part.n for letter, part in enumerate(parts)})
+        return dict(numbers)
     for done in range(0, outside, _CHUNK):
-        spread_out.update(_uniform(k, min(_CHUNK, outside - done), source))
-    return dict(spread_out)
+        numbers.update(_uniform(k, min(_CHUNK, outside - done), source))
+    return dict(numbers)
 
 
 def _uniform(k: int, size: int, source: RandomSource) -> list[int]:

@@ -65,9 +65,8 @@ class KeepRule:
 
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
-        relation = one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        vars(self)["neighbours"] = relation
         vars(self).update(
+            neighbours=one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE)),
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),
             records=whole("records_per_person", self.records, at_least=1),
@@ -124,7 +123,7 @@ class KeepRule:
         return tuple(accumulate(self.weights))
 
     def keep(self, count: int) -> Fraction:
-        """Return the probability that a value of so many records is kept, ``pi(count)``."""
+        """Return the probability that a value of ``count`` records is kept, ``pi(count)``."""
         place = min(count - self.minimum, len(self.weights) - 1)
         return Fraction(self._summed[place], self._summed[-1]) if place >= 0 else Fraction(0)
 

@@ -66,8 +66,8 @@ def dependence(pair: Counts, width: int) -> Fraction:
 def chosen(scores: Sequence[Fraction], rate: Fraction, source: RandomSource) -> int:
     """Return the place of one score by permute-and-flip, at ``rate`` per unit of score."""
     best = max(scores)
-    is_taken = lambda place: source.is_survived(rate * (best - scores[place]))  # noqa: E731
-    return first_taken(len(scores), is_taken, source)
+    gaps = [best - score for score in scores]
+    return first_taken(len(scores), lambda place: source.is_survived(rate * gaps[place]), source)
 
 
 def grown_tree(

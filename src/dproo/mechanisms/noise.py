@@ -184,8 +184,7 @@ def permute_and_flip(scores: Sequence[int], ratio: Ratio, source: RandomSource) 
     """
     best = max(scores)
     reaches = ratio.geometric(len(scores), source)
-    is_taken = lambda place: reaches[place] >= best - scores[place]  # noqa: E731
-    return first_taken(len(scores), is_taken, source)
+    return first_taken(len(scores), lambda place: reaches[place] >= best - scores[place], source)
 
 
 def exponential(scores: Sequence[int], ratio: Ratio, source: RandomSource) -> int:

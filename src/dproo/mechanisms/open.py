@@ -65,9 +65,9 @@ class OpenAlphabet:
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
         relation = one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        vars(self)["neighbours"] = relation
-        n = self.n or (RECORDS_MAX if self.neighbours == ADD_REMOVE else 0)
+        n = self.n or (RECORDS_MAX if relation == ADD_REMOVE else 0)
         vars(self).update(
+            neighbours=relation,
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),
             n=whole("n", n, at_least=1),

@@ -227,7 +227,7 @@ class RevealOrObscure(Mechanism):
         return self.worst_alpha_among(self.n)
 
     def worst_alpha_among(self, records: int) -> Fraction:
-        """Return the same for so many records; ``q`` falls as they grow."""
+        """Return the worst case of ``records`` records; ``q`` falls as they grow."""
         smallest = min(self._base.sizes)
         return Fraction(self._base.total - smallest, self._base.total + self._record * records)
 

@@ -123,15 +123,11 @@ def _enough_for(growth: Fraction, shares: Sequence[int], parts: Sequence[Part]) 
         return over <= under
 
     low, high = -growth.numerator.bit_length(), 1
-    while not is_enough(_power_of_two(high)):
+    while not is_enough(Fraction(2) ** high):
         low, high = high, 2 * high
-    high = first_true(lambda power: is_enough(_power_of_two(power)), low, high)
-    unit = _power_of_two(high - 1 - BITS)
+    high = first_true(lambda power: is_enough(Fraction(2) ** power), low, high)
+    unit = Fraction(2) ** (high - 1 - BITS)
     return first_true(lambda count: is_enough(count * unit), 1 << BITS, 2 << BITS) * unit
-
-
-def _power_of_two(exponent: int) -> Fraction:
-    return Fraction(1 << max(exponent, 0), 1 << max(-exponent, 0))
 
 
 def _enough_for_many(epsilon: Fraction, few: int, many: int) -> Fraction:

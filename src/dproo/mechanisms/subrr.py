@@ -95,7 +95,6 @@ class SubsampledRandomizedResponse(Mechanism):
         return (self.q / self.k) ** len(letters) * self._lift(counts, letters)
 
     def _ratio(self, transition: Transition) -> Fraction:
-        """Return the factor by which the transition changes the probability of its answers."""
         letters = transition.letters
         return self._lift(transition.after, letters) / self._lift(transition.before, letters)
 

@@ -15,7 +15,7 @@ from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source, are_files
-from dproo.counting.sources.descriptors import Kept, paths_of
+from dproo.counting.sources.descriptors import OpenPath, paths_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
@@ -155,7 +155,7 @@ def require_named(source: Source, name: str) -> None:
     Raises:
         ValueError: a link on the way to them was changed while they were opened.
     """
-    if isinstance(source.data, Kept) and {file.identity for file in source.data.files} != {
+    if isinstance(source.data, OpenPath) and {file.identity for file in source.data.files} != {
         *_files(name)
     }:
         raise ValueError(

@@ -446,7 +446,7 @@ class Dataset:
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
-        source, charge = self.source.kept(), self._named_charge()
+        source, charge = self.source.opened(), self._named_charge()
         if self.namesake is not None:
             require_named(source, str(charge.dataset))
         if purpose is not None:

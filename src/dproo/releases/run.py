@@ -156,7 +156,7 @@ class _ChargeState:
 
 def execute(request: Request, source: Source, charge: Charge) -> Release:
     """Prepare the release, reserve the budget, release and record."""
-    source = refusing(source.kept)()
+    source = refusing(source.opened)()
     prepared = prepare(request, source, charge)
     try:
         for warning in prepared.scan.warnings:
@@ -251,7 +251,7 @@ def _scan(
         alphabets,
         columns,
         person=protection.person,
-        kept=1 if protection.person is None else protection.records,
+        records_per_person=1 if protection.person is None else protection.records,
         is_each_missing=protection.missing == EACH,
     )
 

@@ -166,7 +166,7 @@ class ModelRequest(Request):
         model = Model.of(released, self.model_columns)
         return Drawn(
             values=(),
-            facts=self._facts(released) | {"model": model.kept},
+            facts=self._facts(released) | {"model": model.in_receipt},
             certificate=self._certificate(released),
             assurance=_assurance(released),
         )

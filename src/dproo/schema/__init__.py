@@ -1,5 +1,6 @@
 """The public alphabet: the possible values of one column, or of several."""
 
-from dproo.schema.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
+from dproo.schema.alphabet import UNIFORM, Alphabet, Policy, Record
+from dproo.schema.axis import OTHER
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Policy", "Record"]

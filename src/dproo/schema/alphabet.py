@@ -57,8 +57,6 @@ def _of_library(letters: Any) -> Any:
     return getattr(letters, to_list)()
 
 
-__all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
-
 UNIFORM: Final = "uniform"
 Policy = Literal["other", "uniform"]
 
@@ -165,7 +163,12 @@ class Alphabet:
         if text.count("\n") > LINES_MAX:
             raise unlisted
         if column is None:
-            _refuse_table(text, path)
+            separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+            if separator and separator in text.partition("\n")[0]:  # the column was forgotten
+                raise ValueError(
+                    refusal("alphabet", "name a column of a CSV file", str(path))
+                    + f" Write its name after a colon: {path}:COLUMN."
+                )
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
             try:
@@ -354,16 +357,6 @@ def values_in(text: str) -> list[str] | list[int]:
         return []
     is_integer = all(re.fullmatch(INTEGER_TEXT, part) for part in parts)
     return list(map(int, parts)) if is_integer else parts
-
-
-def _refuse_table(text: str, path: str | Path) -> None:
-    """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
-    sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
-    if sign and sign in text.partition("\n")[0]:
-        raise ValueError(
-            refusal("alphabet", "name a column of a CSV file", str(path))
-            + f" Write its name behind a colon: {path}:COLUMN."
-        )
 
 
 def _column(rows: Sequence[Sequence[str]], column: str) -> list[str]:

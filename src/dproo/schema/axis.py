@@ -131,8 +131,6 @@ class Axis(ABC):
         return self.listed if place is None and self.is_open else place
 
 
-__all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters", "PeriodRange"]
-
 _FIRST_YEAR = 1000  # the first year of four digits
 
 

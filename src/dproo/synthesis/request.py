@@ -1,4 +1,4 @@
-r"""The mechanism of a private table, as a value: what is counted, with what noise, at which cost.
+r"""The mechanism of a private table, as a value: what is counted, with what noise, at what cost.
 
 A :class:`TableRequest` holds public choices only. ``dproo.synthesis.run`` releases noisy
 counts step by step, and returns them with a transcript of what each step cost. A step is a
@@ -55,7 +55,7 @@ CHOICE: Final = "choice"
 QUESTION: Final = "question"
 
 UNIT = 16
-"""A score counts sixteenths of a record: ``sum |16 N - C|``, twice as many as its distance."""
+"""A score is in sixteenths of a record: ``sum |16 N - C|``, which is twice the distance."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class Step:
     """One step of a transcript.
 
     Attributes:
-        family: what was measured; of a choice, the pair that was chosen, or None where none was.
-        cost: its share of epsilon, or of rho where the noise is Gaussian.
-        ratio: of its geometric noise, or of its choice.
-        changes: by how many steps of the ratio what is protected can change it; of Gaussian noise,
-            what the squares of its changes add up to.
-        variance: of its Gaussian noise, or None.
+        family: what was measured; for a choice, the pair that was chosen, or None.
+        cost: its share of epsilon, or of rho if the noise is Gaussian.
+        ratio: the ratio of its geometric noise, or of its choice.
+        changes: the most steps of the ratio by which one protected change can move it; with
+            Gaussian noise, the sum of the squares of its changes.
+        variance: the variance of its Gaussian noise, or None.
         kind: ``"measure"``, ``"choice"`` or ``"question"``.
-        answer: of a question, in sixteenths of a record.
+        answer: the answer to a question, in sixteenths of a record.
     """
 
     family: Family | None
@@ -83,18 +83,18 @@ class Step:
 
     @property
     def deviation_squared(self) -> float:
-        """The variance of the noise of a number."""
+        """The variance of the noise of one number."""
         return _variance(self.ratio, self.variance)
 
     def noise(self, size: int, source: RandomSource) -> list[int]:
-        """Draw the noise of so many numbers."""
+        """Draw the noise of this many numbers."""
         if self.ratio is not None:
             return self.ratio.noise(size, source)
         return gaussian(Fraction(self.variance or 0), size, source)
 
     @property
     def largest_ratio(self) -> Fraction:
-        """By how much one protected change can change the probability of what was released."""
+        """The largest factor by which one protected change can change a probability."""
         if self.ratio is None:
             raise TypeError("Gaussian noise has no largest ratio.")
         return self.ratio.power(self.changes)
@@ -109,7 +109,7 @@ def _variance(ratio: Ratio | None, variance: Fraction | None) -> float:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The noisy counts of one family, in row-major order, and the noise they have."""
+    """The noisy counts of one family, in row-major order, and their noise."""
 
     family: Family
     values: tuple[int, ...]
@@ -124,14 +124,14 @@ class Measurement:
 
 @dataclass(frozen=True)
 class TableCertificate:
-    """What a private table really leaks, exactly.
+    """What a private table leaks, exactly.
 
     Attributes:
         request: the mechanism.
-        ratio: the largest ratio of the probabilities of what is released, on two neighbours; under
-            a delta, None.
-        rho: what was spent of zCDP, under a delta.
-        is_bound: whether the ratio is a bound over all paths rather than the ratio of one.
+        ratio: the largest ratio of the probabilities of one release on two neighbours, or None
+            under a delta.
+        rho: under a delta, what was spent in zCDP.
+        is_bound: whether the ratio bounds all paths rather than being the ratio of one.
     """
 
     request: TableRequest
@@ -193,7 +193,7 @@ class Released:
 
     @property
     def certificate(self) -> TableCertificate:
-        """What it leaks along the path that was taken, exactly."""
+        """What it leaks on the path that was taken, exactly."""
         return certified(self.request, self.steps)
 
     @property
@@ -223,12 +223,12 @@ class TableRequest:
     Attributes:
         sizes: how many letters each column has.
         epsilon: for the whole table.
-        delta: 0, or how often epsilon may fail; only with one is Gaussian noise used.
+        delta: the probability with which epsilon may fail; Gaussian noise needs one above 0.
         neighbours: ``"add-remove"`` or ``"replace"``.
         records: the public number of records under ``"replace"``, else None.
         records_per_person: the most records that one protected person may own.
         network: ``"auto"``, ``"independent"``, or the declared parents of each column.
-        noise: ``"geometric"`` or ``"gaussian"``; by default what disturbs pairs less.
+        noise: ``"geometric"`` or ``"gaussian"``; by default the one that disturbs pairs less.
 
     Guarantee: what ``dproo.synthesis.run`` releases is epsilon-DP, or (epsilon, delta)-DP.
     Proof: docs/proofs/table.md
@@ -285,19 +285,19 @@ class TableRequest:
 
     @cached_property
     def active(self) -> tuple[int, ...]:
-        """The columns with more than one letter; of any other, everything is public."""
+        """The columns with more than one letter; everything about the others is public."""
         return tuple(column for column, size in enumerate(self.sizes) if size > 1)
 
     @cached_property
     def declared(self) -> tuple[Family, ...]:
-        """The families of a declared or an independent network; one in another is left out."""
+        """The families of a declared or independent network, without any within another."""
         families: set[Family] = {(column,) for column in self.active}
         if not isinstance(self.network, str):
             active = {*self.active}
             own = [{*parents, column} & active for column, parents in enumerate(self.network)]
             families |= {tuple(sorted(family)) for family in own if family}
-        found = (f for f in families if not any({*f} < {*other} for other in families))
-        return tuple(sorted(found)) or ((),)
+        largest = (f for f in families if not any({*f} < {*other} for other in families))
+        return tuple(sorted(largest)) or ((),)
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -309,11 +309,11 @@ class TableRequest:
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether the noise is Gaussian, as it is with a delta where that disturbs pairs less."""
+        """Whether the noise is Gaussian: with a delta, if that disturbs pairs less."""
         if not self.delta or self.noise != AUTO:
             return self.noise == GAUSSIAN
         sizes, families = self.sizes, self.declared
-        if self.network == AUTO:  # about as many sets as are measured
+        if self.network == AUTO:  # about as many families as will be measured
             sizes = tuple(self.sizes[column] for column in self.active)
             two = pairs(sizes)
             step = max(1, len(two) // max(1, 2 * len(sizes)))
@@ -327,29 +327,34 @@ class TableRequest:
 
     @cached_property
     def budget(self) -> Fraction:
-        """What all steps cost together, in epsilon, or in the rho that epsilon and delta allow."""
+        """The cost of all steps, in epsilon, or in the rho that epsilon and delta allow."""
         return concentrated(self.epsilon, self.delta) if self.is_gaussian else self.epsilon
 
     @property
     def changed(self) -> int:
-        """How many steps of counts one protected change makes in a family, together."""
+        """The most by which one protected change moves all counts of a family together."""
         return self.records_per_person * (2 if self.neighbours == REPLACE else 1)
 
     @property
     def changed_squared(self) -> int:
-        """The most that the squares of the changes of a family's counts add up to."""
+        """The largest sum of the squares by which one protected change moves a family's counts."""
         return self.records_per_person**2 * (2 if self.neighbours == REPLACE else 1)
+
+    @property
+    def noise_law(self) -> Noise:
+        """How the noise of a family depends on its cost."""
+        return self._noise(is_gaussian=self.is_gaussian)
 
     def _noise(self, *, is_gaussian: bool) -> Noise:
         if is_gaussian:
             return Noise(math.sqrt(self.changed_squared), is_gaussian=True)
         return Noise(float(self.changed))
 
-    def measured(self, family: Family, cost: Fraction) -> Step:
+    def measurement(self, family: Family, cost: Fraction) -> Step:
         """Return the step that measures a family for this cost."""
         return self._noisy(family, cost, self.changed, self.changed_squared)
 
-    def asked(self, cost: Fraction) -> Step:
+    def question(self, cost: Fraction) -> Step:
         """Return the step that asks how dependent the strongest pairs are, for this cost."""
         changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]
         return replace(self._noisy(None, cost, changes, changes**2), kind=QUESTION)
@@ -360,7 +365,7 @@ class TableRequest:
             return Step(family, cost, None, squared, variance=variance)
         return Step(family, cost, Ratio.of(cost * RESERVE / changes), changes)
 
-    def chosen(self, family: Family | None, cost: Fraction) -> Step:
+    def choice(self, family: Family | None, cost: Fraction) -> Step:
         """Return the step that chooses a pair for this cost."""
         changes = 2 * UNIT * self.changed
         loss = root_below(8 * cost) if self.is_gaussian else cost
@@ -368,13 +373,12 @@ class TableRequest:
 
     @property
     def schedule(self) -> tuple[Step, ...] | None:
-        """The steps, where they are known beforehand; None where released counts decide."""
+        """The steps if they are known in advance, or None if released counts decide them."""
         if self.network == AUTO and len(self.active) > 1:
             return None
         q = {family: disturbance(self.sizes, family) for family in self.declared}
-        power = self._noise(is_gaussian=self.is_gaussian).power
-        own = shares(self.budget, q, power=power)
-        return tuple(self.measured(family, cost) for family, cost in own.items())
+        own = shares(self.budget, q, power=self.noise_law.power)
+        return tuple(self.measurement(family, cost) for family, cost in own.items())
 
     @property
     def certificate(self) -> TableCertificate:
@@ -396,7 +400,7 @@ def certified(request: TableRequest, steps: Sequence[Step] | None) -> TableCerti
 
 
 def _rho(step: Step) -> Fraction:
-    """Return what a step costs in zCDP, from the integers that were drawn with."""
+    """Return what a step costs in zCDP, by the integers that its noise was drawn with."""
     if step.variance is not None:
         return Fraction(step.changes) / (2 * step.variance)
     loss = log_upper(step.largest_ratio)
@@ -404,7 +408,7 @@ def _rho(step: Step) -> Fraction:
 
 
 def transcript(released: Released) -> list[dict[str, Any]]:
-    """Return what each step released and cost, as objects of JSON; all of it is public."""
+    """Return what each step released and cost, as JSON objects; all of it is public."""
     return [
         {
             "kind": step.kind,

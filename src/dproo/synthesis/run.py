@@ -1,7 +1,7 @@
 """A run of a private table: noisy counts and choices, step by step, each paid for.
 
-Every step takes its parameters from public sizes and from what earlier steps released; true counts
-meet nothing but exact noise, an exact choice, or a question with exact noise.
+The parameters of a step come from public sizes and from what earlier steps released. True counts
+are used only with exact noise, in an exact choice, or in a question with exact noise.
 
 Proof: docs/proofs/table.md
 """
@@ -50,7 +50,7 @@ Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 _DEPENDENCE = 0.35
 _WORTH = 0.7 / 8
 _LATER = 1.5
-_NO_NOISE = 1e-12  # a variance as small is none to the fit, and its inverse is still a float
+_NO_NOISE = 1e-12  # a variance so small is none to the fit, and its inverse is still a float
 
 
 def run(request: TableRequest, count: Provider, source: RandomSource) -> Released:
@@ -83,13 +83,12 @@ class _Run:
         return self.request.budget - sum((step.cost for step in self.steps), Fraction(0))
 
     def true(self, families: Sequence[Family]) -> None:
-        """Take the true counts of families that are not known yet from the provider."""
-        wanted = [family for family in families if family not in self.known]
-        for family, counts in zip(wanted, self.count(wanted) if wanted else (), strict=True):
-            found = [int(number) for number in counts]
-            if len(found) != cells(self.request.sizes, family):
+        """Get the true counts of families from the provider, unless they are known."""
+        unknown = [family for family in families if family not in self.known]
+        for family, counts in zip(unknown, self.count(unknown) if unknown else (), strict=True):
+            self.known[family] = [int(number) for number in counts]
+            if len(self.known[family]) != cells(self.request.sizes, family):
                 raise ValueError("counts must have one number for every cell of a family.")
-            self.known[family] = found
 
     def measure(self, step: Step) -> None:
         """Release the counts of a family with noise."""
@@ -112,9 +111,9 @@ class _Run:
 
     def measure_all(self, total: Fraction, sizes: Mapping[Family, float]) -> None:
         """Measure families, each for a share of the total."""
-        power = self.request._noise(is_gaussian=self.request.is_gaussian).power  # noqa: SLF001
+        power = self.request.noise_law.power
         for family, cost in shares(total, sizes, power=power).items():
-            self.measure(self.request.measured(family, cost))
+            self.measure(self.request.measurement(family, cost))
 
     def choose(
         self, candidates: Sequence[Family | None], scores: Sequence[int], cost: Fraction
@@ -122,12 +121,12 @@ class _Run:
         """Release which candidate is probably among the best."""
         if cost > self.left:
             raise AssertionError("A step must not cost more than is left.")
-        step = self.request.chosen(None, cost)
+        step = self.request.choice(None, cost)
         if step.ratio is None:
             raise AssertionError
         pick = exponential if self.request.is_gaussian else permute_and_flip
         found = candidates[pick(scores, step.ratio, self.source)]
-        self.steps.append(self.request.chosen(found, cost))
+        self.steps.append(self.request.choice(found, cost))
         return found
 
     def score(self, pair: Family, centre: Array) -> int:
@@ -175,8 +174,8 @@ class _Run:
         self.true(request.families)
         budget = request.budget
         if request.records is None:
-            self.measure(request.measured((), budget * ROWS))
-        noise = request._noise(is_gaussian=request.is_gaussian)  # noqa: SLF001
+            self.measure(request.measurement((), budget * ROWS))
+        noise = request.noise_law
         sizes = [request.sizes[column] for column in request.active]
         plan = self.plan(noise, sizes)
         own: dict[Family, float] = {f: float(cells(request.sizes, f)) for f in columns}
@@ -207,10 +206,9 @@ class _Run:
     def plan(self, noise: Noise, sizes: Sequence[int]) -> PairPlan:
         """Return how many pairs are measured, by sizes and by what was released.
 
-        Where it depends on how dependent pairs are, that is asked for first, unless the answer
-        would be less certain than what is typical of tables, or noise is Gaussian: then pairs are
-        cheap enough. A noisy number of records is taken at
-        the lower end of its noise.
+        If that depends on how dependent the pairs are, a question is paid for first, unless its
+        answer would be less certain than what is typical of tables. Gaussian noise needs no
+        question, since pairs are cheap. Of a noisy number of records, a low estimate is used.
         """
         request = self.request
         least = self.total() - math.sqrt(sum(step.deviation_squared for step in self.steps))
@@ -222,7 +220,7 @@ class _Run:
 
         if request.is_gaussian or not best(STRONG).forest or best(WEAK).forest:
             return best(TYPICAL)
-        step = request.asked(request.budget * DEPENDENCE)
+        step = request.question(request.budget * DEPENDENCE)
         spread = OF_STRONGEST * math.sqrt(step.deviation_squared) / UNIT / records
         if spread > SPREAD:
             return best(TYPICAL)
@@ -231,16 +229,16 @@ class _Run:
         return best(trust * answer + (1 - trust) * TYPICAL)
 
     def ask(self, step: Step) -> float:
-        """Release how far the strongest pairs are from independent in the mean, in records.
+        """Release how far the strongest pairs are from independent on average, in records.
 
-        They are a third as many as there are columns; one record changes the largest of several
-        numbers by no more than it can change each.
+        There are a third as many of them as columns. One record changes the largest of several
+        numbers by no more than it can change each of them.
         """
         if step.cost > self.left:
             raise AssertionError("A step must not cost more than is left.")
         two = pairs(self.request.sizes)
-        found = (dependence(Counts.of(self.known[f]), self.request.sizes[f[1]]) for f in two)
-        strongest = sorted(found, reverse=True)[: max(1, len(self.request.active) // 3)]
+        gaps = (dependence(Counts.of(self.known[f]), self.request.sizes[f[1]]) for f in two)
+        strongest = sorted(gaps, reverse=True)[: max(1, len(self.request.active) // 3)]
         mean = sum(strongest, Fraction(0)) / len(strongest)
         (noise,) = step.noise(1, self.source)
         answer = math.floor(UNIT * mean) + noise
@@ -253,10 +251,10 @@ class _Run:
         """Choose pairs that join parts of the columns, until none is worth its noise.
 
         A pair is worth what it explains, less a part of the noise that measuring it adds
-        everywhere; nothing is worth 0.
+        everywhere; to choose none is worth 0.
         """
         request = self.request
-        noise = request._noise(is_gaussian=request.is_gaussian)  # noqa: SLF001
+        noise = request.noise_law
         two = pairs(request.sizes)
         alone = {c: projected(self.tables[c,], records) for c in request.active}
         off = {
@@ -272,10 +270,10 @@ class _Run:
             f: disturbance(request.sizes, f) ** noise.power
             for f in [*two, *((column,) for column in request.active)]
         }
-        found: list[Family] = []
+        forest: list[Family] = []
         bare: list[Family] = [(column,) for column in request.active]
         summed = sum(root[f] for f in bare)
-        while len(found) < plan.forest:
+        while len(forest) < plan.forest:
             joining = [f for f in two if part[f[0]] != part[f[1]]]
             if not joining:
                 break
@@ -288,30 +286,30 @@ class _Run:
             pair = self.choose([*joining, None], [*worth, 0], each)
             if pair is None:
                 break
-            found.append(pair)
+            forest.append(pair)
             summed = after[joining.index(pair)]
             bare = [f for f in bare if f[0] not in pair]
             old, new = part[pair[1]], part[pair[0]]
             part = {column: new if at == old else at for column, at in part.items()}
-        return found, bare, summed
+        return forest, bare, summed
 
     def worst_fitted(self, law: Law, further: int, each: Fraction, records: float) -> list[Family]:
-        """Choose unmeasured pairs that the fit tells least of and that keep the cliques small."""
+        """Choose unmeasured pairs that the law fits worst and that keep the cliques small."""
         waiting = [f for f in pairs(self.request.sizes) if f not in self.tables]
         expected = law.pairs(waiting)
         scores = {f: self.score(f, records * expected[f]) for f in waiting}
-        found: list[Family] = []
+        worst: list[Family] = []
         families = [f for f in self.tables if f]
-        while len(found) < further:
+        while len(worst) < further:
             waiting = [
                 f
                 for f in waiting
-                if f not in found
-                and Elimination(self.request.sizes, [*families, *found, f]).largest <= CLIQUE_MAX
+                if f not in worst
+                and Elimination(self.request.sizes, [*families, *worst, f]).largest <= CLIQUE_MAX
             ]
             if not waiting:
                 break
             pair = self.choose(waiting, [scores[f] for f in waiting], each)
             if pair is not None:
-                found.append(pair)
-        return found
+                worst.append(pair)
+        return worst

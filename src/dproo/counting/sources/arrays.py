@@ -30,21 +30,21 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
 def _planned_array(data: Any, query: CountQuery) -> Scan:
     if query.person is not None:
         raise ValueError(
-            "person must be the name of a column, and those of an array have no names. Make a"
+            "person must be the name of a column, but columns of an array have no names. Make a"
             " frame of it: pandas.DataFrame(data, columns=[...])."
         )
-    found = _array_columns(data, query.read if query.alphabets[0].columns else ())
+    columns = _array_columns(data, query.columns if query.alphabets[0].columns else ())
     return Scan(
         engine="cells",
-        columns=found[: len(query.axes)],
-        warnings=check_fit(found, query.axes),
+        columns=columns,
+        warnings=check_fit(columns, query.axes),
         _query=query,
         _read=lambda: count_records(_array_cells(data), query),
     )
 
 
 def _array_columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of an array: its number of dimensions and of columns must fit."""
+    """Return the columns of an array, which must have as many dimensions and columns."""
     if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
         shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
         raise ValueError(f"data must {shape}.")
@@ -62,14 +62,14 @@ def _array_cells(array: Any) -> Iterator[object]:
 
 
 def _calendar(cells: list[Any]) -> Iterator[Any]:
-    """Yield the days of an array, or its rows of days; NumPy has integers beyond the calendar."""
+    """Yield the days of an array, or its rows; beyond the calendar NumPy returns integers."""
     for cell in cells:
         is_row, is_beyond = isinstance(cell, list), isinstance(cell, int)
         yield list(_calendar(cell)) if is_row else BEYOND if is_beyond else cell
 
 
 def _days(moments: Any) -> Any:
-    """Return the days of moments, which NumPy converts to dates rather than integers."""
+    """Return the days of moments: NumPy converts these to dates, but some moments to integers."""
     if moments.dtype.name.endswith(FINE):
         moments = moments.astype("M8[us]")  # NumPy cannot convert some finer units to days
     days = moments.astype("M8[D]")

@@ -1,4 +1,4 @@
-"""Arrow from any library: batches of columns that the embedded DuckDB counts like files.
+"""Arrow data of any library: batches of columns, which the embedded DuckDB counts like files.
 
 Each batch is converted to a form that neither DuckDB nor Python refuses, whatever a cell holds:
 text is valid UTF-8, moments are days of the calendar, dictionaries and runs are expanded. The
@@ -12,7 +12,7 @@ from datetime import date
 from decimal import Decimal
 from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dproo.core.counts import Counts
 from dproo.counting.boundary import Lazy, load
@@ -24,9 +24,6 @@ from dproo.counting.sql.duckdb import ROOM, Engine
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 from dproo.schema.cell import BEYOND
-
-if TYPE_CHECKING:
-    pass
 
 pa, pc, t = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("pyarrow.types")
 
@@ -85,15 +82,12 @@ def _is_text(dtype: Any) -> bool:
 
 
 def day(number: int | None, per_day: int) -> object:
-    """Return the day of a number since 1970; it may be beyond the calendar."""
+    """Return the day of a number of units since 1970; it may be beyond the calendar."""
     if number is None:
         return None
     if not FIRST_DAY <= number // per_day <= LAST_DAY:
         return BEYOND
     return date.fromordinal(_EPOCH + number // per_day)
-
-
-# The form of a batch
 
 
 def plain_type(dtype: Any) -> Any:
@@ -111,9 +105,9 @@ def plain_type(dtype: Any) -> Any:
 
 
 def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
-    """Yield an Arrow array in the form of its type, chunk by chunk; no cell makes this fail.
+    """Yield an Arrow array as its plain type, chunk by chunk; no cell makes this fail.
 
-    Of a text, at most ``longest`` bytes are kept.
+    Texts are cut to ``longest`` bytes.
     """
     dtype = cells.type
     if t.is_dictionary(dtype):
@@ -121,7 +115,7 @@ def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
         yield from (values.take(part) for part in _parts(cells.indices))
     elif t.is_run_end_encoded(dtype):
         values = _whole(cells.values, longest)
-        # Runs of indices, not of cells: Arrow refuses runs in which a cell overflows its type.
+        # Runs of indices, not of cells: Arrow refuses runs with a cell that overflows its type.
         runs = pa.RunEndEncodedArray.from_buffers(
             pa.run_end_encoded(dtype.run_end_type, pa.int64()),
             *(len(cells), [None]),
@@ -143,7 +137,7 @@ def _whole(cells: Any, longest: int | None) -> Any:
 
 
 def _flat(cells: Any, longest: int | None) -> Any:
-    """Return the form of an array that is neither a dictionary nor runs."""
+    """Return an array, neither a dictionary nor runs, as its plain type."""
     dtype = cells.type
     if _is_text(dtype):
         return _text(cells, longest)
@@ -173,7 +167,7 @@ def _text(cells: Any, longest: int | None) -> Any:
 
 
 def _shortened(cell: Any) -> bytes | None:
-    """Return an identifier; the end of a very long one is replaced by a hash."""
+    """Return an identifier, with a hash in place of the end of a very long one."""
     name: bytes | None = cell.as_py()
     if name is None or len(name) <= _LONGEST_NAME:
         return name
@@ -185,14 +179,14 @@ def _decimals(cells: Any) -> Any:
     least, most = (
         pa.scalar(Decimal((sign, (9,) * _DIGITS, -cells.type.scale)), cells.type) for sign in (1, 0)
     )
-    is_held = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
-    return pc.if_else(is_held, cells, pa.scalar(None, cells.type))
+    is_valid = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
+    return pc.if_else(is_valid, cells, pa.scalar(None, cells.type))
 
 
 def _days(cells: Any, per_day: int) -> Any:
-    """Return the days of numbers since 1970, one day for all that are beyond the calendar.
+    """Return the days of numbers of units since 1970.
 
-    That day is beyond the calendar, too, so that it differs from a missing one.
+    All days beyond the calendar become the first one after it, which differs from a missing day.
     """
     if per_day > 1:
         days = pc.divide(cells, per_day)  # towards zero
@@ -214,9 +208,6 @@ def _values(part: Any) -> Iterator[Any]:
     return (day(number, 1) for number in part.view(pa.int32()).to_pylist())
 
 
-# Counting
-
-
 def count_batches(
     batches: Batches, *, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine
 ) -> Sequence[Tally | Counts]:
@@ -225,22 +216,17 @@ def count_batches(
     A batch is the columns to count, then the person's.
     """
     duckdb = load("duckdb", room=ROOM)
-    is_grouped = _is_grouped(kinds, query, is_once=is_once)
+    numbers = (
+        isinstance(axis, Bins) and kind == sql.FLOAT
+        for axis, kind in zip(query.axes, kinds, strict=False)
+    )
+    is_grouped = not (is_once or any(numbers))  # such numbers are likely to be all different
     try:
         return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=is_grouped)
     except duckdb.OutOfMemoryException:
         if not is_grouped or query.person is not None:
             raise
         return _counted(batches(), engine, kinds=kinds, query=query, is_grouped=False)
-
-
-def _is_grouped(kinds: Sequence[str], query: CountQuery, *, is_once: bool) -> bool:
-    """Return whether equal cells are grouped first: not numbers that are likely all different."""
-    is_measured = any(
-        isinstance(axis, Bins) and kind == sql.FLOAT
-        for axis, kind in zip(query.axes, kinds, strict=False)
-    )
-    return not is_once and not is_measured
 
 
 def rehearse(*, kinds: Sequence[str], query: CountQuery, is_once: bool, engine: Engine) -> None:
@@ -270,7 +256,6 @@ def _counted(
     query: CountQuery,
     is_grouped: bool,
 ) -> tuple[Tally | Counts, ...]:
-    """Count all batches by one query."""
     first = next(batches, None)
     if first is None:
         return tables_of([], query)
@@ -292,5 +277,5 @@ def _counted(
 
 
 def _longest(axis: Axis) -> int:
-    """Return how many bytes of a text are kept: more than any letter has."""
+    """Return to how many bytes a text is cut: more than any letter has."""
     return _CHARACTER * (axis.room + 1)

@@ -35,7 +35,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 class Unlinked(PosixPath):
-    """A path whose links have all been followed: one that is put there later is refused."""
+    """A path without links: opening it fails if one has been put there since."""
 
 
 class Opened:
@@ -43,10 +43,10 @@ class Opened:
 
     Attributes:
         path: the name it was opened by, for messages.
-        name: a name that means this file, whatever becomes of its path.
+        name: a name of this file even after it was moved or deleted.
         identity: its device and inode.
         size: its length in bytes.
-        passed: how many bytes of it have been read, those read twice counted twice.
+        passed: how many bytes of it have been read; bytes read twice count twice.
 
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
@@ -63,11 +63,11 @@ class Opened:
                 ) from None
             raise ValueError(refusal("data", "be a readable file", path)) from None
         weakref.finalize(self, os.close, self._descriptor)
-        found = os.fstat(self._descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError(refusal("data", "be a regular file", path))
-        self.identity = (found.st_dev, found.st_ino)
-        self.size, self.passed = found.st_size, 0
+        self.identity = (status.st_dev, status.st_ino)
+        self.size, self.passed = status.st_size, 0
         self.path = path
         self.name = named(self._descriptor)
         self._place = os.path.realpath(self.name)
@@ -90,25 +90,25 @@ class Opened:
         return os.pread(self._descriptor, 16, 0)
 
 
-class Kept(PosixPath):
-    """A path whose files are open: whoever reads it reads these, whatever becomes of the path."""
+class OpenPath(PosixPath):
+    """A path whose files are open: they are read even if the path now means others."""
 
     files: list[Opened]
 
     @classmethod
-    def of(cls, data: str | os.PathLike[str]) -> Kept:
+    def of(cls, data: str | os.PathLike[str]) -> OpenPath:
         """Open the files of a path, a pattern or a folder.
 
         Raises:
             ValueError: there is none, or they cannot be opened.
         """
-        kept = cls(data)
-        kept.files = [file for file in find_files(data) if isinstance(file, Opened)]
-        return kept
+        path = cls(data)
+        path.files = [file for file in find_files(data) if isinstance(file, Opened)]
+        return path
 
 
 class Incoming:
-    """Standard input, which can be read only once; it has what an :class:`Opened` has."""
+    """Standard input, which can be read only once; otherwise like an :class:`Opened` file."""
 
     path = "-"
     is_moved = False
@@ -128,23 +128,23 @@ class Incoming:
 
     @classmethod
     def opened(cls) -> Incoming:
-        """Return standard input from its beginning, with whatever was read of it for a check.
+        """Return standard input from its beginning, including what a check has read of it.
 
         Raises:
             ValueError: it is not open, is a terminal, or its records have been read.
         """
-        held = cls._first
-        if held is None or not held.is_open:
-            held = cls._first = cls()
-        if not held._is_kept:
+        stdin = cls._first
+        if stdin is None or not stdin.is_open:
+            stdin = cls._first = cls()
+        if not stdin._is_buffered:
             raise ValueError(must_be_reread())
-        return held
+        return stdin
 
     _first: Incoming | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether standard input is still what it was."""
+        """Whether standard input is still the same file or pipe."""
         try:
             return os.path.samestat(self._file, os.fstat(0))
         except OSError:
@@ -164,18 +164,18 @@ class Incoming:
                 block = os.read(self._descriptor, BLOCK)
                 if not block:
                     return
-                if not self._is_kept:
+                if not self._is_buffered:
                     yield block
                     continue
                 self._held.append(block)
             yield self._held[place]
             place += 1
 
-    _is_kept = True
+    _is_buffered = True
 
     def let_go(self) -> None:
-        """Stop buffering: the rest is read for the last time."""
-        self._is_kept = False
+        """Stop buffering: what follows is read only once."""
+        self._is_buffered = False
 
 
 def _open_unlinked(path: str, flags: int) -> int:
@@ -196,12 +196,12 @@ def _open_unlinked(path: str, flags: int) -> int:
 def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     """Open the files that :func:`paths_of` finds; ``-`` is standard input.
 
-    A file with two names, as by a link, is one file: its records must not count twice.
+    A file found under two names, one of them a link, is opened once: its records count once.
     """
     path = os.fspath(data)
     if path == STDIN:
         return [Incoming.opened()]
-    if isinstance(data, Kept):
+    if isinstance(data, OpenPath):
         return data.files
     is_unlinked = isinstance(data, Unlinked)
     paths = [path] if is_unlinked else [str(Path(match).absolute()) for match in paths_of(path)]
@@ -230,7 +230,7 @@ def paths_of(path: str) -> list[str]:
 
 
 def refuse_tables(paths: Iterable[str]) -> None:
-    """Refuse files below the folder of a table whose log says which of its files count.
+    """Refuse files in the folder of a table that has a log of which files are part of it.
 
     Only names decide. A folder that may not be listed counts as one without a log.
     """
@@ -268,7 +268,7 @@ def named(descriptor: int) -> str:
 
 
 class Pipe:
-    """The reading end of a pipe, whose name stays the same when it is filled again."""
+    """The reading end of a pipe; its name stays the same when it is filled again."""
 
     def __init__(self) -> None:
         self._descriptor, writing = os.pipe()
@@ -281,8 +281,8 @@ class Pipe:
         """Let a thread write blocks into the pipe while they are read.
 
         Raises:
-            DamagedFileError: the file that they are from cannot be unpacked.
-            OSError: not all of them could be written, so what was read is incomplete.
+            DamagedFileError: the file that the blocks come from cannot be unpacked.
+            OSError: not all blocks could be written, so what was read is incomplete.
         """
         reading, writing = os.pipe()
         os.dup2(reading, self._descriptor, inheritable=False)
@@ -302,7 +302,7 @@ class Pipe:
             except Exception as error:  # noqa: BLE001 - the reader reports it
                 failures.append(error)
             finally:
-                os.close(writing)  # else the reader would wait for ever
+                os.close(writing)  # or the reader would wait forever
 
         thread = Thread(target=fill, name="dproo-pipe", daemon=True)
         try:

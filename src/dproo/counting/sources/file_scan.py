@@ -54,48 +54,47 @@ _LONGEST_JSON = 32 << 20
 _COLUMNS_AT_ONCE = 16  # their 120 pairs are one batch
 _DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _DIGITS = re.compile("-?[0-9]+")
-_SHORT = 1 << 14  # bytes of a cell that are always kept
+_SHORT = 1 << 14  # bytes; shorter cells are never shortened
 
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return files as a table, or None if data is not a path, or Arrow reads it."""
     if not isinstance(data, str | os.PathLike):
         return None
-    columns = query.read if query.alphabets else None
-    if columns is not None:  # most headers are read without it
+    if query.alphabets:  # most headers can be read without it
         load("duckdb", room=ROOM)
     opened = find_files(data)
     refuse_own_letters(opened, (), query.axes)
-    found = open_files(opened, columns=columns, table=query.table, layout=query.layout)
+    files = open_files(opened, query)
     try:
-        refuse_own_letters(opened, found.header, query.axes)
+        refuse_own_letters(opened, files.header, query.axes)
     except BaseException:
-        found.engine.close()
+        files.engine.close()
         raise
-    read = [column for column in found.columns if column.name in query.read]
+    read = [column for column in files.columns if column.name in query.read]
     if any(column.type_name == MILLISECONDS for column in read):
-        found.engine.close()
+        files.engine.close()
         return None
     return Table(
-        columns=found.columns,
-        plan=lambda _, query: _planned(found, query),
-        close=found.engine.close,
+        columns=files.columns,
+        plan=lambda _, query: _planned(files, query),
+        close=files.engine.close,
     )
 
 
-def _planned(found: Files, query: CountQuery) -> Scan:
-    if found.is_once and query.passes > 1:
+def _planned(files: Files, query: CountQuery) -> Scan:
+    if files.is_once and query.passes > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
         )
     return Scan(
         engine="files",
-        warnings=tuple(_doubts(found, query)),
-        notes=tuple(_notes(found, query)),
+        warnings=tuple(_warnings(files, query)),
+        notes=tuple(_notes(files, query)),
         _query=query,
-        _read=lambda: apart(lambda: count_files(found, query), stop=found.engine.stop),
-        _rehearse=lambda: apart(lambda: rehearse_files(found, query), stop=found.engine.stop),
+        _read=lambda: apart(lambda: count_files(files, query), stop=files.engine.stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(files, query), stop=files.engine.stop),
     )
 
 
@@ -107,12 +106,12 @@ def _notes(files: Files, query: CountQuery) -> Iterator[str]:
         yield f"Cells are separated by {delimiters.pop()!r}, as the names in the header line are."
     if files.format == CSV and not query.layout.has_header and query.layout.names:
         yield (
-            "The file has no header: its columns are those of the code book, in this order, which"
-            f" must name them all: {', '.join(query.layout.names)}."
+            "The file has no header: the code book must name all its columns, in their order:"
+            f" {', '.join(query.layout.names)}."
         )
 
 
-def _doubts(files: Files, query: CountQuery) -> Iterator[str]:
+def _warnings(files: Files, query: CountQuery) -> Iterator[str]:
     """Yield warnings: what a header cannot show, and why letters may count as outside."""
     if files.format in {JSON, ARRAY}:
         yield (
@@ -125,31 +124,35 @@ def _doubts(files: Files, query: CountQuery) -> Iterator[str]:
                 " together are one person. Compare its name with the file."
             )
     if files.format == CSV:
-        yield from _doubts_about_text(files, query)
+        yield from _warnings_of_text(files, query)
     if files.format in TEXT and not query.layout.is_utf_8:
-        yield from _unwritable(files, query)
+        yield from _warnings_of_encoding(files, query)
     is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
-    is_said = query.layout.encoding is not None or is_marked
+    is_known = query.layout.encoding is not None or is_marked
     letters = chain.from_iterable(query.letters.values())
-    if files.format == CSV and not is_said and not "".join(letters).isascii():
+    if files.format == CSV and not is_known and not "".join(letters).isascii():
         yield (
             "letters beyond ASCII are found only if the file is UTF-8."
             " Confirm it: encoding='utf-8'; or name another: encoding='latin-1'."
         )
 
 
-def _unwritable(files: Files, query: CountQuery) -> Iterator[str]:
-    """Yield a warning for letters that the encoding cannot write; refuse a column of such alone."""
+def _warnings_of_encoding(files: Files, query: CountQuery) -> Iterator[str]:
+    """Yield a warning for each column with letters that the encoding cannot write.
+
+    Raises:
+        ValueError: it can write none of a column's letters.
+    """
     encoding = query.layout.encoding or UTF_8
     for place, letters in query.letters.items():
-        unwritten = [text for text in letters if not _is_written(text, encoding)]
+        written = [text for text in letters if _is_written(text, encoding)]
         name = reprlib.repr(files.columns[place].name)
-        if unwritten and len(unwritten) == len(letters):
+        if not written:
             raise ValueError(
                 f"encoding must be able to write the letters of column {name}, got {encoding!r}."
                 " Name the one that the file has."
             )
-        if unwritten:
+        if len(written) < len(letters):
             yield (
                 f"some letters of column {name} can never occur: {encoding} cannot write them."
                 " Name the encoding that the file has."
@@ -164,7 +167,7 @@ def _is_written(text: str, encoding: str) -> bool:
     return True
 
 
-def _doubts_about_text(files: Files, query: CountQuery) -> Iterator[str]:
+def _warnings_of_text(files: Files, query: CountQuery) -> Iterator[str]:
     for column, axis in zip(files.columns, query.axes, strict=False):
         if axis.reading.kind != EXACT:
             continue
@@ -203,18 +206,18 @@ def count_files(files: Files, query: CountQuery) -> tuple[Tally | Counts, ...]:
     if query.passes == 1:
         return _count(files, query)
     before = _state(files)
-    found = query.in_batches(
+    tables = query.in_batches(
         lambda batch: _count(files.reduced(batch.columns), batch.query, is_grouped=False)
     )
     if _state(files) != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
-    return found
+    return tables
 
 
 def _state(files: Files) -> list[tuple[int, int, int]]:
-    """Return size and times of the files, which change when they are written to."""
-    found = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
-    return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
+    """Return the size and the times of each file, which change when it is written to."""
+    states = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
+    return [(state.st_size, state.st_mtime_ns, state.st_ctime_ns) for state in states]
 
 
 def _count(
@@ -222,8 +225,12 @@ def _count(
 ) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
-    is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
-    is_piped = is_piped or files.is_once
+    is_piped = (
+        files.format in {CSV, ARRAY}
+        or files.is_once
+        # DuckDB finds no line in a single byte.
+        or not all(file.is_plain and len(file.opened.start()) != 1 for file in files.texts)
+    )
     while True:
         try:
             return _counted(files, query, is_grouped=is_grouped, is_piped=is_piped)
@@ -232,13 +239,13 @@ def _count(
                 raise
             is_grouped = False
         except duckdb.InvalidInputException:
-            # A line does not fit into the reader's buffer. Lines that fit are read alike both
+            # A line does not fit into the reader's buffer. All others are read alike in both
             # ways, so this line does not affect them.
             if is_piped or files.format != JSON:  # possible only for an unconverted file
                 raise
             is_piped = True
         finally:
-            files.engine.close()  # another scan would find what this one has rejected
+            files.engine.close()  # else another scan would see what this one has rejected
 
 
 def rehearse_files(files: Files, query: CountQuery) -> None:
@@ -254,19 +261,14 @@ def rehearse_files(files: Files, query: CountQuery) -> None:
     _counted(files, query, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
 
 
-def _is_read_as_it_is(file: TextFile) -> bool:
-    """Return whether DuckDB can read a file directly; it sees no line in a single byte."""
-    return file.is_plain and len(file.opened.start()) != 1
-
-
 def _counted(
     files: Files, query: CountQuery, *, is_grouped: bool, is_piped: bool, is_real: bool = True
 ) -> tuple[Tally | Counts, ...]:
     """Count the records, or no record in a rehearsal."""
-    # A sandboxed engine allows the path that a file had when the sandbox was closed.
+    # A sandboxed engine may read only the paths that the files had when it started.
     if any(file.is_moved for file in files.opened):
         files.engine.close()
-    # Counting people cannot be done in bounded memory; groups can be counted otherwise.
+    # People cannot be counted in bounded memory. Groups can: else cells are counted one by one.
     is_bounded = is_grouped and query.person is None
     is_attached = files.format == DUCKDB
     engine = files.engine.start(
@@ -338,14 +340,14 @@ def _count_people(
 ) -> tuple[Tally | Counts, ...]:
     """Count the selected records of each person.
 
-    A person may have records in several files: what is kept of each file is stored.
+    A person may have records in several files, so the records kept of each file are stored.
     """
     named = people.named(relation, kinds=files.kinds, query=query, dialect=DIALECT)
     kept = people.kept_by_group(people.ranked(named, query), query)
     engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
     _insert(engine, f"INSERT INTO people FROM {kept}", feed)
     if files.format == CSV:
-        unread = people.nobody(min(_rejected(engine), query.kept), query)
+        unread = people.nobody(min(_rejected(engine), query.records_per_person), query)
         engine.execute(f"INSERT INTO people FROM {people.ranked(unread, query)}")
     return counted_people(engine, "people", query)
 
@@ -385,16 +387,16 @@ def counted_people(
 
 
 def _sorted_rows(engine: duckdb.DuckDBPyConnection, statement: str) -> list[Any]:
-    """Return the rows by key: what Python looks up together is then together in memory."""
+    """Return the rows in the order of their keys, in which Python looks them up faster."""
     return engine.execute(f"{statement} ORDER BY 1").fetchall()
 
 
 def _relation(files: Files, names: list[str], query: CountQuery, *, is_piped: bool) -> str:
     read = list(files.cells)
     if query.person is not None and files.format in {JSON, ARRAY}:
-        # A missing identifier differs from that of an unreadable line.
-        nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
-        read[-1] = f"coalesce({read[-1]}, {nothing})"
+        # In a readable line, a missing identifier is JSON's null; in any other it is SQL's.
+        missing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
+        read[-1] = f"coalesce({read[-1]}, {missing})"
     if query.person is not None and files.format == PARQUET and files.kinds[-1] == sql.TEXT:
         # DuckDB reads bytes that are not text as "?".
         read[-1] = f"replace({read[-1]}, '?', '{people.REPLACED}')"
@@ -413,25 +415,25 @@ def _cleaned(file: TextFile, files: Files, query: CountQuery) -> Iterable[Iterat
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
-        blocks = (
-            file.blocks() if files.format == JSON else cleaning.array_lines(unmarked(file.blocks()))
-        )
-        # With a final line break, because the reader sees no line in a single byte.
+        blocks = file.blocks()
+        if files.format == ARRAY:
+            blocks = cleaning.array_lines(unmarked(blocks))
+        # With a final line break, because the reader finds no line in a single byte.
         return [chain(cleaning.short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
     letters = chain.from_iterable(query.letters.values())
-    kept = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
+    longest = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
     text = cleaning.valid_text(cleaning.own_breaks(file.blocks(), is_old=is_old))
-    # Decoded first: what a long run is shortened to depends on the text alone.
-    runs = cleaning.short_runs(_parts(text), marks=files.marks, kept=kept)
+    # Repaired first, so that the shortened form of a long run depends on the text alone.
+    runs = cleaning.short_runs(_parts(text), marks=files.marks, longest=longest)
     _, delimiter, quote, _ = files.marks
-    syntax = Syntax(delimiter=delimiter, quote=quote, longest_run=kept)
+    syntax = Syntax(delimiter=delimiter, quote=quote, longest_run=longest)
     parts = Parts(runs, syntax, length=PART, longest=_LONGEST_CSV)
     return (chain([files.first_line], part) for part in parts)
 
 
 def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in blocks no longer than a file's."""
+    """Yield the same bytes in blocks no longer than the blocks of a file."""
     for block in blocks:
         for start in range(0, len(block), BLOCK):
             yield block[start : start + BLOCK]

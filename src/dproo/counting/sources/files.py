@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
 from dproo.counting.boundary import apart, attempt
-from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, one_of_them, require_columns
+from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, require_columns, tables_listed
 from dproo.counting.layout import (
     ARRAY,
     CSV,
@@ -23,12 +23,12 @@ from dproo.counting.layout import (
     FORMATS,
     JSON,
     PARQUET,
-    PLAIN,
     ROWS,
     SQLITE,
     TEXT,
     Layout,
 )
+from dproo.counting.query import CountQuery
 from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
 from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
 SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
-"""The endings of files offered as data; an SQLite file is likely to be a ledger."""
+"""The endings of files that are offered as data, without SQLite: such a file is often a ledger."""
 
 FILES, LONGEST_LINE = "<files>", "<longest line>"
 
@@ -58,13 +58,13 @@ MILLISECONDS = "TIMESTAMP_MILLIS"
 """Moments that DuckDB converts to microseconds while reading, failing if one overflows."""
 
 PART = 64 << 20
-"""Bytes of a CSV file that DuckDB reads at once; with one more record they fit into its buffer."""
+"""Bytes of a CSV file that DuckDB reads at once: with one more record, they fit into its buffer."""
 
 COLUMNS_MAX = 10_000
 """Columns of a file without a header have numbers below this."""
 
 _MOST_READ = Fraction(99, 100)
-"""The largest share of the bytes that is shown: what was read last has yet to be counted."""
+"""The largest share that is shown as read: the last bytes have yet to be counted."""
 
 _LINE_BREAK = b"\r\n"
 """The break of a first line after which the reader accepts both LF and CR LF."""
@@ -76,7 +76,7 @@ _STORED = (
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
 _PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
 _OPEN = 200  # files at a time
-_DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
+_DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16 digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,8 @@ class Files:
 
     Attributes:
         format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
-        opened: the files; ``texts`` if they are text, which a ``pipe`` passes on when converted.
+        opened: the files.
+        texts: the same files if they are text; ``pipe`` passes them on to DuckDB when converted.
         relation: the table expression that reads them, with ``<files>`` for their names and
             ``<longest line>`` for the longest line that is certain to be read.
         cells: the expression of each column to count.
@@ -94,7 +95,7 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
-        engine: what reads them; it has read the schema where a file has one.
+        engine: what reads them; if a file has a schema, the engine has read it.
     """
 
     format: str
@@ -124,7 +125,7 @@ class Files:
 
     @property
     def names(self) -> list[str]:
-        """The names that the engine may read: the files' and the pipe's."""
+        """The names that the engine may read: of the files and of the pipe."""
         names = [file.name for file in self.opened]
         return names if self.pipe is None else [*names, self.pipe.name]
 
@@ -136,8 +137,8 @@ class Files:
     def reading(self, passes: int) -> Share:
         """Return a function for the share of the bytes that has been read from now on.
 
-        It is known where we read the bytes: where DuckDB opens the file, and for standard input
-        and ZIP archives, it is None.
+        It returns None if this process does not read the bytes, because DuckDB opens the file, or
+        if their number is not known, as for standard input and ZIP archives.
         """
         files = [file for file in self.opened if isinstance(file, Opened)]
         before, whole = sum(file.passed for file in files), passes * sum(f.size for f in files)
@@ -149,17 +150,13 @@ class Files:
         return share
 
 
-def open_files(
-    opened: Sequence[Opened | Incoming],
-    *,
-    columns: Sequence[str] | None,
-    table: str | tuple[str, ...] | None,
-    layout: Layout = PLAIN,
-) -> Files:
+def open_files(opened: Sequence[Opened | Incoming], query: CountQuery) -> Files:
     """Read the columns of files from their headers or schemas alone.
 
-    All columns are read if ``columns`` is None.
+    All columns are read if the query is only for these.
     """
+    table, layout = query.table, query.layout
+    columns = query.read if query.alphabets else None
     suffixes = {_ending(file, layout) for file in opened}
     formats = {_format(suffix, layout) for suffix in suffixes}
     if len(formats) > 1 or len(suffixes & set(DELIMITERS)) > 1:
@@ -172,7 +169,7 @@ def open_files(
     (file_format,) = formats
     if table is None and file_format == DUCKDB:
         names = _tables_of(opened[0])
-        raise ValueError(f"table must be given for a DuckDB file. {one_of_them('table', names)}")
+        raise ValueError(f"table must be given for a DuckDB file. {tables_listed(names)}")
     if table is not None and file_format != DUCKDB:
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
     if any(isinstance(file, Incoming) for file in opened) and file_format not in TEXT:
@@ -186,7 +183,7 @@ def open_files(
 
 
 def _ending(file: Opened | Incoming, layout: Layout) -> str:
-    """Return the ending that a file's name has or should have; standard input defaults to CSV."""
+    """Return the ending that a file's name has or should have; standard input is CSV by default."""
     suffix, compression = layout.ending_of(file.path)
     if isinstance(file, Incoming) and layout.format is None:
         return ".csv"
@@ -223,12 +220,11 @@ def _open_csv(
 ) -> Files:
     separator = default if layout.has_header else None
     texts = tuple(TextFile.of(file, layout, separator=separator) for file in opened)
-    found = [(file.header.names, file.header.delimiter) for file in texts if file.header]
-    if any(other != found[0] for other in found):
+    headers = {(file.header.names, file.header.delimiter) for file in texts if file.header}
+    if len(headers) > 1:
         raise ValueError("data must be files with the same header, got different ones.")
-    headers = [names for names, _ in found]
-    delimiter = found[0][1] if found else layout.delimiter or default
-    header = list(headers[0]) if headers else list(layout.names) or _numbers(columns)
+    named, delimiter = headers.pop() if headers else ((), layout.delimiter or default)
+    header = list(named or layout.names) or _numbers(columns)
     require_columns(columns or (), among=header, is_file=True)
     columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
@@ -246,7 +242,7 @@ def _open_csv(
         relation=relation,
         cells=tuple(f"c{header.index(column)}" for column in columns),
         columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
-        header=headers[0] if headers else (),
+        header=named,
         texts=texts,
         pipe=Pipe(),
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
@@ -320,19 +316,41 @@ def _open_typed(
     table: str | tuple[str, ...] | None,
 ) -> Files:
     """Read the types of columns in Parquet files, or in a table of a DuckDB file."""
-    if table is not None and len(opened) > 1:
-        raise ValueError("data must be one DuckDB file, got several.")
-    relation = _PARQUET
+    relation, readable = _PARQUET, "be a readable file"
     if table is not None:
+        if len(opened) > 1:
+            raise ValueError("data must be one DuckDB file, got several.")
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
+        readable = f"be a DuckDB file with table {table!r}"
     engine = Engine()
     try:
         schemas = _schemas_of(opened, relation, engine, is_attached=table is not None)
-        return _typed(opened, columns, table, relation, schemas, engine)
+        schema = _same_schema(opened, schemas, readable)
+        header = [name for name, _, _ in schema]
+        columns = header if columns is None else columns
+        require_columns(columns, among=header, is_file=True)
     except BaseException:
         engine.close()
         raise
+    by_name = {name: (kind, sql.quoted(called)) for name, kind, called in schema}
+    chosen = [(name, *by_name[name]) for name in columns]
+    return Files(
+        format=PARQUET if table is None else DUCKDB,
+        opened=tuple(opened),
+        relation=relation,
+        cells=tuple(
+            by_bytes(cell) if table is not None and kind == "VARCHAR" else in_range(cell, kind)
+            for _, kind, cell in chosen
+        ),
+        # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
+        columns=tuple(
+            Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
+            for name, kind, _ in chosen
+        ),
+        header=tuple(header),
+        engine=engine,
+    )
 
 
 def require_same_columns(paths: Sequence[str]) -> None:
@@ -345,61 +363,23 @@ def require_same_columns(paths: Sequence[str]) -> None:
             schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
         finally:
             engine.close()
-        _require_alike(opened, schemas)
         first = first or schemas[:1]
-        _require_alike(opened, [*first, *schemas])
+        _same_schema(opened, [*schemas, *first], "be a readable file")
 
 
-def _require_alike(
-    opened: Sequence[Opened | Incoming],
-    schemas: Sequence[list[Named] | None],
-    readable: str = "be a readable file",
-) -> None:
-    """Raise unless all files could be read, and have the same columns."""
+def _same_schema(
+    opened: Sequence[Opened | Incoming], schemas: Sequence[list[Named] | None], readable: str
+) -> list[Named]:
+    """Return the columns of all files, which must be readable and have the same ones."""
     if None in schemas:
         raise ValueError(refusal("data", readable, opened[schemas.index(None)].path))
     if any(schema != schemas[0] for schema in schemas):
         raise ValueError("data must be files with the same columns and types, got different ones.")
-
-
-def _typed(
-    opened: Sequence[Opened | Incoming],
-    columns: Sequence[str] | None,
-    table: str | tuple[str, ...] | None,
-    relation: str,
-    schemas: Sequence[list[Named] | None],
-    engine: Engine,
-) -> Files:
-    _require_alike(
-        opened,
-        schemas,
-        "be a readable file" if table is None else f"be a DuckDB file with table {table!r}",
-    )
-    header = [name for name, _, _ in schemas[0] or ()]
-    columns = header if columns is None else columns
-    require_columns(columns, among=header, is_file=True)
-    schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
-    found = [(name, *schema[name]) for name in columns]
-    return Files(
-        format=PARQUET if table is None else DUCKDB,
-        opened=tuple(opened),
-        relation=relation,
-        cells=tuple(
-            by_bytes(cell) if table is not None and kind == "VARCHAR" else in_range(cell, kind)
-            for _, kind, cell in found
-        ),
-        # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
-        columns=tuple(
-            Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
-            for name, kind, _ in found
-        ),
-        header=tuple(header),
-        engine=engine,
-    )
+    return schemas[0] or []
 
 
 def _check_log(path: str) -> None:
-    """Refuse a database with records outside its file, which is all that is read."""
+    """Refuse a database that has records outside its file: only the file is read."""
     if any(os.path.lexists(f"{name}.wal") for name in (path, os.path.realpath(path))):
         raise ValueError(
             refusal("data", "be a DuckDB file without a log of changes beside it", path)
@@ -410,11 +390,11 @@ def _check_log(path: str) -> None:
 def _schemas_of(
     opened: Sequence[Opened | Incoming], relation: str, engine: Engine, *, is_attached: bool
 ) -> list[list[Named] | None]:
-    """Return the columns of each file, None for one that is unreadable."""
+    """Return the columns of each file, ending with None for the first unreadable one."""
     names = [file.name for file in opened]
     schemas: list[list[Named] | None] = []
 
-    def look() -> bool:
+    def read() -> bool:
         running = engine.start(names, is_attached=is_attached)
         for name in names:
             source = relation if is_attached else relation.replace(FILES, literal(name))
@@ -424,14 +404,14 @@ def _schemas_of(
         return True
 
     # The engine turns an interrupt into an error.
-    return schemas if attempt(lambda: apart(look)) else [*schemas, None]
+    return schemas if attempt(lambda: apart(read)) else [*schemas, None]
 
 
 def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:
-    """Return the columns of a Parquet file by the names they have there.
+    """Return the columns of a Parquet file by the names that it stores.
 
     If names are equal, or differ only in case, DuckDB renames all but the first. A file with
-    encrypted columns may have a footer in plain text: it is refused.
+    encrypted columns is refused, even if its footer is plain text.
     """
     if engine.execute(_ENCRYPTED, [file]).fetchall() != [(0,)]:
         raise ValueError
@@ -450,9 +430,9 @@ def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) 
 
 
 def _tables_of(file: Opened | Incoming) -> list[str]:
-    """Return the tables of a DuckDB file, as they are named; none if it is unreadable."""
+    """Return the names of the tables of a DuckDB file, or [] if it is unreadable."""
 
-    def look() -> list[str]:
+    def read() -> list[str]:
         with engine_for([file.name], is_attached=True) as engine:
             listed = (
                 "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END"
@@ -462,4 +442,4 @@ def _tables_of(file: Opened | Incoming) -> list[str]:
             )
             return [name for (name,) in engine.execute(listed).fetchall()]
 
-    return attempt(lambda: apart(look)) or []
+    return attempt(lambda: apart(read)) or []

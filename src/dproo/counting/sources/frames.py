@@ -1,8 +1,8 @@
 """Frames of any library, each as a stream of Arrow: pandas, Polars, Arrow, DuckDB, and others.
 
 A library provides the names and types of its columns before the charge, and the requested
-columns, batch by batch, after it. Cells that are Python objects are read one by one, like those
-of a list; a column's type decides this, never its cells.
+columns, batch by batch, after it. Cells that are Python objects are read one by one, as from a
+list; a column's type decides this, never its cells.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _SLOW = (
     "pyarrow is not installed: the cells are read one by one, which takes many times as long."
     " Install it: pip install 'dproo[frames]'."
 )
-_ASKED_FOR = "pyarrow must be installed for this: pip install 'dproo[frames]'."
+_MISSING = "pyarrow must be installed for this: pip install 'dproo[frames]'."
 _FOREIGN = (
     "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
 )
 _LACKING = (
-    "data must have a backend of Ibis that accepts every column of its tables in memory, also"
-    " those that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
+    "data must have a backend of Ibis that accepts every column of its tables in memory, even"
+    " columns that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
 )
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
@@ -77,12 +77,13 @@ class Frame:
     Attributes:
         columns: the columns.
         batches: yields the columns at these places as Arrow arrays, batch by batch.
-        rows: yields the cells at these places as Python values, row by row; by default those
-            of the batches.
-        by_cell: the places of columns whose cells are read one by one, and then all others.
+        rows: yields the cells at these places as Python values, row by row; by default, from the
+            batches.
+        by_cell: the places of columns whose cells must be read one by one; a count of one of them
+            reads all its columns like that.
         is_once: whether it can be read only once.
         is_foreign: whether its library is supported only through the protocol.
-        rehearse: opens what lies behind the frame, without reading a record.
+        rehearse: opens what the frame reads, without reading a record.
         warnings: why a release of it may be slow, or fail.
     """
 
@@ -101,7 +102,9 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     if query.table is not None:
         if type(data).__module__.partition(".")[0] not in {"duckdb", "_duckdb"}:
             return None
-        data = relation_of(data, query.table)
+        connection, name = data, sql.table_name(query.table)
+        sentence = refusal("table", "be a table of the connection", query.table)
+        data = required(lambda: connection.table(name), sentence)
     frame = frame_of(data)
     if frame is None:
         return None
@@ -135,13 +138,6 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
     )
 
 
-def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
-    """Return a table of a connection as a relation."""
-    name = sql.table_name(table)
-    sentence = refusal("table", "be a table of the connection", table)
-    return required(lambda: connection.table(name), sentence)
-
-
 def frame_of(data: Any) -> Frame | None:
     """Return data as a frame, a series as its only column, or None if it is neither."""
     is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
@@ -171,7 +167,7 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
     is_relation = type(data).__name__ == "DuckDBPyRelation"
     is_stream = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
     if (is_relation or is_stream) and not _has_arrow():
-        raise ValueError(_ASKED_FOR)
+        raise ValueError(_MISSING)
     if is_relation:
         return lambda: _of_duckdb(data)
     if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
@@ -223,9 +219,6 @@ def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     return (row for columns in batches for row in zip(*map(arrow.values, columns), strict=True))
 
 
-# Libraries
-
-
 def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     """Return the function that opens an array, table, batch, dataset or reader of pyarrow."""
     if isinstance(data, pa.Array | pa.ChunkedArray):
@@ -243,21 +236,17 @@ def _of_arrow(data: Any) -> Callable[[], Frame] | None:
 
 def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
     """Return the function that opens Parquet files that DuckDB cannot read exactly."""
-    dataset, files = load("pyarrow.dataset", extra="frames"), find_files(data)
+    library, files = load("pyarrow.dataset", extra="frames"), find_files(data)
 
-    def opened() -> Frame:
-        found = dataset.dataset([file.name for file in files], format="parquet")
-        return _of_schema(found.schema, batches)
+    def dataset() -> Any:
+        # The names mean these files as long as they are open.
+        return library.dataset([file.name for file in files], format="parquet")
 
-    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        # Their names mean these files while they are open.
-        return _scanned(dataset.dataset([file.name for file in files], format="parquet"), places)
-
-    return opened
+    return lambda: _of_schema(dataset().schema, lambda places: _scanned(dataset(), places))
 
 
 def _shown(dtype: Any) -> str:
-    """Return the name of a type; that of a sparse one would have the cell that fills it."""
+    """Return the name of a type, without the cell that fills a sparse one."""
     is_sparse = type(dtype).__name__ == "SparseDtype"
     return f"Sparse[{dtype.subtype}]" if is_sparse else str(dtype)
 
@@ -274,7 +263,6 @@ def _columns(
 def _of_schema(
     schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
 ) -> Frame:
-    """Return the frame of an Arrow schema."""
     return Frame(
         columns=_columns(schema.names, schema.types, arrow.kind_of),
         batches=batches,
@@ -310,7 +298,7 @@ def _of_dataset(data: Any) -> Frame:
 
 
 def _open_files(dataset: Any) -> None:
-    """Open each file of a dataset, to notice one that is gone; no record is read.
+    """Open each file of a dataset, to notice if one is gone; no record is read.
 
     Arrow does not show the files of a filtered dataset.
     """
@@ -328,8 +316,8 @@ def _is_category(column: Any) -> bool:
 def _may_fail(dataset: Any) -> bool:
     """Return whether a cell may make Arrow fail: it parses text files, and checks categories.
 
-    Those of a Parquet file are read unchecked by :func:`_with_categories`, unless they are
-    filtered, or part of a union.
+    :func:`_with_categories` reads the categories of Parquet files unchecked, unless the dataset is
+    filtered or part of a union.
     """
     if hasattr(dataset, "children"):
         return any(map(_is_category, dataset.schema)) or any(map(_may_fail, dataset.children))
@@ -342,10 +330,10 @@ def _may_fail(dataset: Any) -> bool:
 
 
 def _with_categories(dataset: Any) -> Any:
-    """Return a dataset of Parquet files whose categories are read as they are, or None.
+    """Return a dataset of Parquet files whose categories are read unchecked, or None for others.
 
-    Arrow makes dictionaries in memory of 32-bit indices. It would check the text when it converts
-    them to the indices that the file declares, and fail if it is not UTF-8.
+    In memory, Arrow's dictionaries have 32-bit indices. When it converts these to the indices that
+    the file declares, it would check the text, and fail if it is not UTF-8.
     """
     library = load("pyarrow.dataset", extra="frames")
     if getattr(dataset, "format", None) is None or dataset.format.default_extname != "parquet":
@@ -383,30 +371,30 @@ def _of_stream(data: Any) -> Frame:
     schema = pa.schema(own)
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        named = None if is_once else _selected(data, schema, places)
-        reader = pa.RecordBatchReader.from_stream(data if named is None else named)
-        at = list(places if named is None else range(len(places)))
+        selected = None if is_once else _selected(data, schema, places)
+        reader = pa.RecordBatchReader.from_stream(data if selected is None else selected)
+        at = list(places if selected is None else range(len(places)))
         return ([batch.column(place) for place in at] for batch in reader)
 
-    found = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
+    frame = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
     types = getattr(own, "types", ())
     is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
-    if len(types) != len(found.columns) or not all(is_ibis):
-        return found
-    checked = tuple(map(_checked_by_ibis, found.columns, types))
+    if len(types) != len(frame.columns) or not all(is_ibis):
+        return frame
+    columns = tuple(map(_checked_by_ibis, frame.columns, types))
     return replace(
-        found, columns=checked, rehearse=lambda: required(lambda: _offered(data), _LACKING)
+        frame, columns=columns, rehearse=lambda: required(lambda: _offered(data), _LACKING)
     )
 
 
 def _offered(table: Any) -> list[Any]:
     """Pass empty copies of its tables in memory to the backend, which may lack their types.
 
-    The table itself is not run, even with a limit of 0: Ibis would convert those in memory.
+    The table itself is not run, even with a limit of 0: Ibis would convert the tables in memory.
     """
-    backend, held = ibis.get_backend(table), table.op().find(operations.InMemoryTable)
-    none = [ibis.memtable(t.schema.to_pyarrow().empty_table(), schema=t.schema) for t in held]
-    return [backend.to_pyarrow(each.count()) for each in none]
+    backend, tables = ibis.get_backend(table), table.op().find(operations.InMemoryTable)
+    empty = [ibis.memtable(t.schema.to_pyarrow().empty_table(), schema=t.schema) for t in tables]
+    return [backend.to_pyarrow(each.count()) for each in empty]
 
 
 def _schema_of(data: Any) -> Any:
@@ -414,10 +402,10 @@ def _schema_of(data: Any) -> Any:
 
 
 def _checked_by_ibis(column: Column, dtype: Any) -> Column:
-    """Return a column, as one that holds no letters if its text is not text to Ibis.
+    """Return a column, without a kind if it is text in Arrow but not in Ibis.
 
-    To Arrow, Ibis declares JSON, UUID and every type that it does not know as text, and then
-    cannot convert the cells. The class names the type: a raw type may list values.
+    Ibis declares JSON, UUID and every type that it does not know as text to Arrow, but then cannot
+    convert the cells. The type is named by its class, since the name of a raw type may list values.
     """
     name = type(dtype).__name__
     if column.kind == sql.TEXT and name != "String":
@@ -426,20 +414,17 @@ def _checked_by_ibis(column: Column, dtype: Any) -> Column:
 
 
 def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
-    """Return these columns of a table alone, or None if its library cannot select them.
+    """Return a table with only these columns, or None if its library cannot select them.
 
-    So the library converts no other cells, which would decide whether the release fails. It may
-    read a name as something else than a name, so the schemas are compared.
+    Otherwise the library would convert other cells, too, and the release may fail because of one.
+    It may take a name for a pattern or an expression, so the schemas are compared.
     """
-    wanted = [schema.field(place) for place in places]
+    columns = [(schema.field(place).name, schema.field(place).type) for place in places]
 
     def select() -> Any:
-        selected = data.select(*(column.name for column in wanted))
-        found = list(pa.schema(_schema_of(selected)))
-        is_same = [(each.name, each.type) for each in found] == [
-            (each.name, each.type) for each in wanted
-        ]
-        return selected if is_same else None
+        selected = data.select(*(name for name, _ in columns))
+        found = [(column.name, column.type) for column in pa.schema(_schema_of(selected))]
+        return selected if found == columns else None
 
     return attempt(select)
 
@@ -447,10 +432,10 @@ def _selected(data: Any, schema: Any, places: Sequence[int]) -> Any:
 def _of_duckdb(relation: Any) -> Frame:
     """Return the frame of a DuckDB relation, which only selects columns; our engine counts.
 
-    A table holds valid cells; any other relation computes them, or reads them from elsewhere.
+    The cells of a table are valid; any other relation computes its cells or reads them elsewhere.
     """
     names, types = relation.columns, list(map(str, relation.types))
-    if len({name.lower() for name in names}) < len(names):  # it would read the first of them twice
+    if len({name.lower() for name in names}) < len(names):  # the first would be read twice
         raise ValueError
 
     def cell(place: int) -> str:
@@ -475,7 +460,6 @@ def _of_duckdb(relation: Any) -> Frame:
 
 
 def _of_polars(data: Any) -> Frame:
-    """Return the frame of a frame, lazy frame or series of Polars."""
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
     names, types = schema.names(), schema.dtypes()
@@ -484,7 +468,7 @@ def _of_polars(data: Any) -> Frame:
         # By place, because Polars may read a name as a pattern.
         cells = [pl.nth(place).alias(f"c{i}") for i, place in enumerate(places)]
         selected: Any = frame.select(cells)
-        # Collected batch by batch, it would end early and silently if one of its threads panics.
+        # Not collected in batches, which would silently end early if one of its threads panics.
         selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
         return iter(selected.iter_slices(arrow.ROWS))
 
@@ -548,7 +532,6 @@ def _polars_cells(series: Any) -> Iterator[Any]:
 
 
 def _of_pandas(data: Any) -> Frame:
-    """Return the frame of a frame or series of pandas."""
     frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
 
@@ -585,12 +568,12 @@ def pandas_kind(dtype: Any) -> str | None:
 
 
 def _is_bare(dtype: Any) -> bool:
-    """Return whether a categorical type has no categories, and so does not describe the column."""
+    """Return whether a categorical type has no categories, and so says nothing about the column."""
     return dtype.categories is None or not len(dtype.categories)
 
 
 def _frame_kind(dtype: Any) -> str | None:
-    """Return the same, or None for numbers in foreign byte order, which Arrow lacks."""
+    """Return :func:`pandas_kind`, or None for a foreign byte order, which Arrow lacks."""
     is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
     return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
 
@@ -600,7 +583,7 @@ def _is_arrow(dtype: Any) -> bool:
 
 
 def _has_objects(dtype: Any) -> bool:
-    """Return whether cells are Python objects, including text, or categories of such."""
+    """Return whether cells are Python objects, including text, or categories of objects."""
     name = type(dtype).__name__
     if name == "ArrowDtype":
         return arrow.is_by_cell(dtype.pyarrow_dtype)

@@ -54,7 +54,8 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a Spark frame, or a table or files for Spark to read, or None."""
     if query.engine is not None:
         return _open_by_name(data, query, query.engine)
-    if query.table is not None or not is_frame(data):
+    spark = loaded("pyspark.sql")
+    if query.table is not None or spark is None or not isinstance(data, spark.DataFrame):
         return None
     return _table(data, engine="frames")
 
@@ -89,12 +90,6 @@ def _table(frame: Any, *, engine: str) -> Table:
     return Table(columns=listed, plan=plan)
 
 
-def is_frame(data: object) -> bool:
-    """Return whether data is a Spark frame, of a session in this process or a remote one."""
-    spark = loaded("pyspark.sql")
-    return spark is not None and isinstance(data, spark.DataFrame)
-
-
 def columns_of(frame: Any) -> tuple[Column, ...]:
     """Return the columns of a frame; nothing is read."""
     listed = attempt(lambda: list(frame.dtypes)) or []
@@ -104,9 +99,6 @@ def columns_of(frame: Any) -> tuple[Column, ...]:
         Column(name=name, kind=kind_of(type_name), type_name=type_name)
         for name, type_name in listed
     )
-
-
-# Counting
 
 
 def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:
@@ -148,32 +140,23 @@ def _rows(frame: Any, statement: str, query: CountQuery) -> list[Any]:
     """Return the rows of a query on the frame, whose columns are named by their places.
 
     A list of letters is sent as one text and becomes a table; within the query each letter
-    would be an expression.
+    would be an expression. Spark stores only valid Unicode.
     """
-    letters = {
-        f"letters{place}": _packed([text for text in listed if _is_storable(text)])
-        for place, listed in query.letters.items()
-    }
+    letters = {}
+    for place, listed in query.letters.items():
+        texts = json.dumps(list(filter(_is_unicode, listed)))
+        letters[f"letters{place}"] = b64encode(texts.encode()).decode()
     tables = ", ".join(
         f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
     )
     statement = f"WITH {tables} {statement}" if tables else statement
     source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
     # A literal is written by its bytes, so the only braces are those around the source.
-    found = frame.sparkSession.sql(statement, args=letters, source=source)
-    return list(found.collect())
+    return list(frame.sparkSession.sql(statement, args=letters, source=source).collect())
 
 
-def _packed(texts: Sequence[str]) -> str:
-    return b64encode(json.dumps(texts).encode()).decode()
-
-
-def _is_storable(text: str) -> bool:
-    """Return whether Spark could hold this text: valid Unicode."""
+def _is_unicode(text: str) -> bool:
     return text.encode(errors="replace").decode() == text
-
-
-# Sessions
 
 
 @contextmanager
@@ -219,57 +202,50 @@ _OPTIONS = {
 def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
-    Data with a slash, or that exists here, is the path of files; else it is the name of a table,
-    ``visits`` or ``clinic.visits``. In folders of this machine, a path means the same files as
-    without Spark.
+    A name with a slash, or of a file here, is a path; any other is the name of a table, such as
+    ``visits`` or ``clinic.visits``. On this machine, a path means the same files as without Spark.
     """
     path = os.fspath(data)
     is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path
-    what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
-    sentence = refusal("data", what, path)
+    condition = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
+    sentence = refusal("data", condition, path)
     required(lambda: session.range(1).count(), sentence)  # a silent cluster fails before the charge
     if not is_path:
         return required(lambda: session.table(path), sentence)
     local = required(lambda: _local_path(session, path), sentence)
     paths = _files_of(local) if local else [path]
     frame = required(lambda: session.read.options(**_OPTIONS).parquet(*paths), sentence)
-    found = _local_files(frame)
-    refuse_tables(found)
-    if local and sorted(found) != sorted(paths):
+    urls = map(urlsplit, frame.inputFiles())
+    read = [unquote(url.path) for url in urls if url.scheme == "file"]  # of this machine
+    refuse_tables(read)
+    if local and sorted(read) != sorted(paths):
         raise ValueError(sentence)
     return frame
 
 
 def _files_of(path: str) -> list[str]:
     """Return the files that a path of this machine means, each once, if Spark can read them all."""
-    named = [str(Path(name).absolute()) for name in paths_of(path)]
-    refuse_tables(named)
-    if any(Path(name).name.startswith(("_", ".")) or ":" in name for name in named):
+    names = [str(Path(name).absolute()) for name in paths_of(path)]
+    refuse_tables(names)
+    if any(Path(name).name.startswith(("_", ".")) or ":" in name for name in names):
         raise ValueError(
             "data must be files that Spark reads: their names begin with neither a dot nor an"
             " underline, and hold no colon. Rename them, or leave engine out."
         )
-    found = {(status.st_dev, status.st_ino): name for name in named for status in [os.stat(name)]}  # noqa: PTH116
-    require_same_columns(list(found.values()))
-    return list(found.values())
+    by_identity = {(s.st_dev, s.st_ino): name for name in names for s in [os.stat(name)]}  # noqa: PTH116
+    files = list(by_identity.values())
+    require_same_columns(files)
+    return files
 
 
 def _local_path(session: Any, path: str) -> str:
-    """Return a path of this machine's folders; nothing for one that is elsewhere."""
+    """Return the path if it is on this machine, or '' if it is elsewhere."""
     scheme, colon, rest = path.partition(":")
     if colon and "/" not in scheme and not os.path.exists(path):  # noqa: PTH110 - of any name
         return f"/{rest.lstrip('/')}" if scheme == "file" else ""
     default = session.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS")  # noqa: SLF001
     return path if urlsplit(default).scheme == "file" else ""
 
-
-def _local_files(frame: Any) -> list[str]:
-    """Return the files of a frame that are in this machine's folders."""
-    urls = map(urlsplit, frame.inputFiles())
-    return [unquote(url.path) for url in urls if url.scheme == "file"]
-
-
-# What Spark writes
 
 _ERRORS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _ANSWERS = ("py4j.clientserver", "py4j.java_gateway")
@@ -287,7 +263,7 @@ def quiet() -> Iterator[None]:
 
     loggers = [*map(PySparkLogger.getLogger, _ERRORS), *map(logging.getLogger, _ANSWERS)]
     for logger in loggers:
-        logger.addFilter(_passes)  # only added once
+        logger.addFilter(_passes)  # the same filter is added only once
     token = _is_reading.set(True)
     try:
         yield

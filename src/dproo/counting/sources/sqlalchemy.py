@@ -1,8 +1,8 @@
 """Engines and connections of SQLAlchemy: any database that it reaches, streamed row by row.
 
-Only the named columns are selected, and every cell is read here, like a list's; the database's
-collations play no part. Rows come from the driver itself, bypassing loggers and SQLAlchemy's
-types, which refuse some cells. PostgreSQL is read like any psycopg connection.
+Only the named columns are selected, and every cell is read here, like a cell of a list: the
+database's collations play no part. Rows come from the driver itself, bypassing loggers and
+SQLAlchemy's types, which refuse some cells. PostgreSQL is read like any psycopg connection.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _MARIADB_CELLS = {
     "TIMESTAMP": "TIMESTAMPADD(SECOND, NULLIF(UNIX_TIMESTAMP({}), 0), '1970-01-01')",
 }
 # It also sends text in the connection's character set, with "?" for what that set lacks, and a
-# connection may have converters of its own. Bytes are sent unchanged: of text, in UTF-8 for
-# letters and as stored for identifiers; of anything else, as it is printed.
+# connection may have converters of its own. Bytes are sent unchanged. So letters are sent as the
+# bytes of UTF-8, identifiers as the bytes stored, and other cells as the bytes of their print.
 _MARIADB_BYTES = "CAST({} AS BINARY)"
 _MARIADB_TEXT = "CONVERT({} USING utf8mb4)"
-# What is longer than a packet is sent as NULL, so a long identifier is sent as its hash, which is
+# A cell longer than a packet is sent as NULL, so a long identifier is sent as its hash, which is
 # longer than every short one. One with U+FFFD in it names nobody: only that character is sent.
 _MARIADB_IDENTIFIER = (
     "CASE WHEN {} LIKE _utf8mb4 X'25EFBFBD25' COLLATE utf8mb4_bin THEN X'EFBFBD'"
@@ -85,10 +85,10 @@ class StreamedTable:
     def statement(
         self, columns: Sequence[Column], person: str | None, *, is_tried: bool = False
     ) -> str:
-        """Return the query for these columns, the person's last, if any; for no row if tried."""
+        """Return the query for these columns, the person's last; if only tried, for no row."""
         cells = ", ".join(self._cell(column, is_key=column.name == person) for column in columns)
-        which = " WHERE 1 = 0" if is_tried else ""
-        return f"SELECT {cells} FROM {self.name}{which}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
+        where = " WHERE 1 = 0" if is_tried else ""
+        return f"SELECT {cells} FROM {self.name}{where}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
 
     def _cell(self, column: Column, *, is_key: bool) -> str:
         if self.is_sqlite:
@@ -103,7 +103,7 @@ class StreamedTable:
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
-        """Yield a cursor that streams rows, and returns text whatever its bytes are."""
+        """Yield a cursor that streams rows, and accepts any bytes as text."""
         if not self.is_sqlite:
             with closing(self.connection.cursor(*_streaming(self.dialect))) as cursor:
                 yield cursor
@@ -128,14 +128,9 @@ def _mariadb_cell(cell: str, column: Column, *, is_key: bool) -> str:
     return cell
 
 
-def is_sqlalchemy(data: object) -> bool:
-    """Return whether this is an engine or a connection, without loading the library."""
-    return type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
-
-
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a table, or None if data is not an engine or connection."""
-    if not is_sqlalchemy(data):
+    if not (type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")):
         return None
     query.require_column("table")
     parts = sql.table_parts(query.table)
@@ -144,13 +139,13 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         if data.dialect.name == _POSTGRESQL:
             table = postgresql.table_of(connection, query)
         else:
-            table = _looked_up(data, connection, parts)
-        held = stack.pop_all()
+            table = _streamed(data, connection, parts)
+        opened = stack.pop_all()
 
     def close() -> None:
-        held.close()
+        opened.close()
 
-    weakref.finalize(close, held.close)  # in case it is never read
+    weakref.finalize(close, opened.close)  # in case the table is never read
     return Table(
         columns=table.columns,
         plan=lambda places, query: replace(table.plan(places, query), engine="sqlalchemy"),
@@ -174,19 +169,17 @@ def _connected(data: Any, stack: ExitStack) -> Any:
     return required(connect, "the database cannot be reached with this engine.")
 
 
-def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
-    """Return a table with all its columns."""
+def _streamed(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     *schema, name = parts
 
-    def look() -> list[Column]:
-        found = library.inspect(data)
+    def inspected() -> list[Column]:
         try:
-            columns = found.get_columns(name, schema=schema[0] if schema else None)
+            columns = library.inspect(data).get_columns(name, schema=schema[0] if schema else None)
         except library.exc.NoSuchTableError:
             return []
         return [_column(column["name"], column["type"], data.dialect.name) for column in columns]
 
-    columns = required(look, _REFUSED)
+    columns = required(inspected, _REFUSED)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
     streamed = StreamedTable(
@@ -222,7 +215,7 @@ def _kind(dtype: Any, type_name: str) -> str | None:
     """Return what a column holds, by its SQLAlchemy type, or None if no letters."""
     if isinstance(dtype, types.DateTime):
         return sql.INSTANT if dtype.timezone else sql.TIMESTAMP
-    if type_name == "SET":  # several values, which SQLAlchemy takes for text
+    if type_name == "SET":  # several values, which SQLAlchemy declares as text
         return None
     kinds: dict[Any, str] = {
         types.String: sql.TEXT,
@@ -232,8 +225,8 @@ def _kind(dtype: Any, type_name: str) -> str | None:
         types.Boolean: sql.BOOLEAN,
         types.Date: sql.DATE,
     }
-    found = (kind for base, kind in kinds.items() if isinstance(dtype, base))
-    return next(found, sql.INTEGER if type_name == "YEAR" else None)
+    matches = (kind for base, kind in kinds.items() if isinstance(dtype, base))
+    return next(matches, sql.INTEGER if type_name == "YEAR" else None)
 
 
 def quoted(name: str, dialect: Any) -> str:
@@ -295,7 +288,7 @@ def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[
 
 
 def _of_bytes(cell: Any, column: Column, *, is_key: bool) -> Any:
-    """Return a cell of MariaDB; an identifier's bytes each become a character, so none merge."""
+    """Return a cell of MariaDB; each byte of an identifier becomes a character, so none merge."""
     if not isinstance(cell, bytes | bytearray):
         return cell
     if column.kind == sql.TEXT and is_key:

@@ -35,7 +35,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
-    # It trusts the least and greatest values that a file states, which ignore NaN, and may be
+    # This one trusts the least and greatest values that a file states, which ignore NaN and may be
     # wrong: one record would decide how another is read.
     "disabled_optimizers": "statistics_propagation",
     "preserve_insertion_order": False,
@@ -44,7 +44,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 NANOSECONDS = "TIMESTAMPTZ_NS"
-"""Moments that few of the engine's functions take."""
+"""The type of moments that few functions of the engine accept."""
 
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*+'(?:, )?)*+\)")
 _KINDS = {
@@ -61,14 +61,17 @@ _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
 _FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
 _JSON_TEXT = "json_extract_string({}, '$')"
+_JSON_KINDS = "VARCHAR", "BOOLEAN", "BIGINT", "UBIGINT", "HUGEINT"
+_JSON_CELL = " ".join(f"WHEN '{kind}' THEN {_JSON_TEXT}" for kind in _JSON_KINDS)
+_JSON_CELL = f"CASE json_type({{}}) {_JSON_CELL}"
 _IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
 _TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
 _DAY = (
     "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
     " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
 )
-# A whole number as an integer, whatever its type; any other as it is printed, which differs for
-# different doubles.
+# A whole number as an integer, whatever its type; any other as it is printed: different doubles
+# are printed differently.
 _DOUBLE_NAME = (
     "CASE WHEN abs({}) < 1e38 AND floor({}) = {}"
     " THEN CAST(TRY_CAST({} AS HUGEINT) AS VARCHAR) ELSE CAST({} AS VARCHAR) END"
@@ -88,9 +91,7 @@ DIALECT = sql.Dialect(
         sql.TIMESTAMP: _DAY,
         sql.INSTANT: _DAY.replace("{}", "TRY(make_timestamp(epoch_us({})))"),
         sql.JSON: (
-            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
-            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
-            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
+            f"{_JSON_CELL} WHEN 'DOUBLE' THEN "
             + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
             + " END"
         ),
@@ -110,7 +111,7 @@ DIALECT = sql.Dialect(
     is_letter_of_many="TRY_CAST({} AS letters{column}) IS NOT NULL",
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     reader=Reader(
-        # Few cells have blanks around them, and looking for some is faster than trimming none.
+        # Few cells have blanks around them, and searching for some is faster than trimming none.
         trimmed=f"CASE WHEN regexp_matches({{}}, '^[{BLANKS}]|[{BLANKS}]$')"
         f" THEN trim({{}}, '{BLANKS}') ELSE {{}} END",
         is_like="regexp_matches({}, {pattern})",
@@ -124,7 +125,7 @@ DIALECT = sql.Dialect(
     missing={
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
-        # A line that cannot be read is null; a missing identifier is JSON's null.
+        # A missing identifier is JSON's null; SQL's null is a line that cannot be read.
         sql.JSON: (
             f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''"
             f" OR (json_type({{}}) = 'DOUBLE' AND lower({_JSON_TEXT}) IN ('nan', '-nan'))))"
@@ -137,9 +138,7 @@ DIALECT = sql.Dialect(
         f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
         sql.JSON: (
-            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
-            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
-            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN CASE"
+            f"{_JSON_CELL} WHEN 'DOUBLE' THEN CASE"
             f" WHEN regexp_full_match({_JSON_TEXT}, '-?[0-9]+') THEN {_JSON_TEXT}"
             f" WHEN isinf(TRY_CAST({_JSON_TEXT} AS DOUBLE)) THEN NULL"
             f" ELSE {_DOUBLE_NAME.replace('{}', f'TRY_CAST({_JSON_TEXT} AS DOUBLE)')} END END"
@@ -162,7 +161,7 @@ def engine_for(
     """Start an engine that can read these files and reach nothing else outside itself.
 
     Args:
-        names: their names, without pattern characters, as DuckDB reads every name as a pattern.
+        names: their names, without pattern characters, since DuckDB reads every name as a pattern.
         is_attached: whether the only file is a database, to attach as ``source``.
         is_bounded: whether its memory is limited to ``MEMORY``.
         threads: the most threads that it may have; by default one for each core.
@@ -185,7 +184,7 @@ def engine_for(
 
 @dataclass
 class Engine:
-    """The DuckDB of one scan: what has read the schema or rehearsed also counts.
+    """The DuckDB of one scan: the engine that has read the schema or rehearsed also counts.
 
     Starting another takes as long as counting some 10^7 records.
     """
@@ -253,20 +252,20 @@ def by_bytes(cell: str) -> str:
 
 
 def in_range(cell: str, type_name: str) -> str:
-    """Return a cell of a file; a decimal with more digits than its type is missing.
+    """Return a cell of a file; a decimal with more digits than its type allows is missing.
 
     A writer may store any bits there, which the engine shows as garbage or fails on. Moments in
-    nanoseconds with a zone become such without, in UTC.
+    nanoseconds lose their time zone, and are then in UTC.
     """
     if type_name == NANOSECONDS:
         return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
-    found = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
-    if found is None:
+    match = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
+    if match is None:
         return cell
-    digits, scale = map(int, found.groups())
+    digits, scale = map(int, match.groups())
     nines = "9" * (digits - scale) + "." + "9" * scale
     least, most = (f"CAST('{sign}{nines}' AS {type_name})" for sign in ("-", ""))
-    # Clamped as well: CASE does not guard, as the engine may evaluate what follows THEN first.
+    # Clamped as well: CASE does not guard, since the engine may evaluate what follows THEN first.
     clamped = f"least(greatest({cell}, {least}), {most})"
     return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
 

@@ -1,9 +1,8 @@
-"""A few records of each person: which ones are kept, by the same rule in every engine.
+"""A few records of each person: every engine keeps the same ones.
 
 A record's *rank* is a hash of a random salt, the person and the record's letters. The records
-of least rank are kept, so all distinct records of a person are equally likely and equal ones
-count as one. Which are kept does not depend on other people's records: that is all that privacy
-needs.
+of least rank are kept, so all distinct records of a person are equally likely to be, and equal ones
+count as one. The choice does not depend on other people's records: privacy needs no more.
 
 | identifier | whose record it is |
 |---|---|
@@ -15,8 +14,8 @@ needs.
 | a date outside the years 1 to 9999 | nobody's |
 | an object in Python of any other type | nobody's |
 
-All of nobody's records together are one person's, and what they hold is ignored: they count as
-one record outside the alphabet.
+All of nobody's records together count as one person's. Their content is ignored: they are one
+record outside the alphabet.
 
 Proof: docs/proofs/people.md
 """
@@ -65,11 +64,8 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
     False
     """
     text = chr(SEPARATOR).join([salt, person, *keys])
-    # It only has to look random; nothing relies on it being hard to invert.
+    # It only has to look random: nothing requires it to be hard to invert.
     return md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:RANK]
-
-
-# Rows of Python
 
 
 def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tuple[Any, ...]]:
@@ -84,18 +80,18 @@ def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tupl
         person, cells = (person, read) if person else (NOBODY, nothing)
         keys = tuple(map(_key, query.axes, cells))
         rank = rank_of(query.salt, person, keys)
-        kept = people.setdefault(person, [])
+        chosen = people.setdefault(person, [])
         entry = -int(rank, 16), place, cells  # the largest rank is dropped first
-        if len(kept) < query.kept:
-            heappush(kept, entry)
+        if len(chosen) < query.records_per_person:
+            heappush(chosen, entry)
         else:
-            heappushpop(kept, entry)
-    for kept in people.values():
-        yield from ((*cells, 1) for _, _, cells in kept)
+            heappushpop(chosen, entry)
+    for chosen in people.values():
+        yield from ((*cells, 1) for _, _, cells in chosen)
 
 
 def person_of(cell: object) -> str | None:
-    """Return the key of the person that a cell names; None if it is missing.
+    """Return the key of the person that a cell names, or None if the cell is missing.
 
     >>> person_of(7.0), person_of("007"), person_of(""), person_of(float("nan")), person_of(7.5)
     ('7', '007', None, None, '7.5')
@@ -107,8 +103,7 @@ def person_of(cell: object) -> str | None:
             return None
         text = _identifier(cell)
         if text is None:
-            content = _content(cell, depth=0)
-            return HASHED + HASHED + _digest(content)
+            return HASHED + HASHED + _digest(_content(cell, depth=0))
     except BaseException as error:  # noqa: BLE001 - its methods may raise anything
         pass_over(error)
         return NOBODY
@@ -154,7 +149,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _identifier(cell: object) -> str | None:
-    """Return the text of an identifier that every engine could hold; None for any other.
+    """Return the text of an identifier that every engine could hold, or None for any other.
 
     Guarantee: equal numbers have equal text, whatever their types are.
     """
@@ -199,7 +194,7 @@ def _content(cell: Any, *, depth: int) -> str:
         raise TypeError
     if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
         if not (cell.ndim or is_scalar(cell)):
-            raise TypeError  # neither a list nor, for any other engine, the cell within
+            raise TypeError  # an array without dimensions; other engines have no such cell
         # Moments one by one: together, NumPy turns some units into integers.
         cell = list(cell) if cell.dtype.kind in "mM" else cell.tolist()
     within: list[tuple[Any, ...]] = []
@@ -217,7 +212,7 @@ def _content(cell: Any, *, depth: int) -> str:
 
 
 def _single(cell: Any) -> str:
-    """Return such a text for a cell without parts."""
+    """Return the text of :func:`_content` for a cell without parts."""
     text = "" if _is_missing(cell) else _identifier(cell)
     match cell:
         case _ if text is not None:
@@ -238,7 +233,7 @@ def _single(cell: Any) -> str:
 
 
 def _key(axis: Axis, cell: object) -> str:
-    """Return the letter of a cell as it is hashed; every cell outside is the empty text."""
+    """Return the letter of a cell in the form that is hashed, or '' if it is outside."""
     try:
         if isinstance(axis, OpenText):
             text = text_of(cell) or ""
@@ -252,16 +247,12 @@ def _key(axis: Axis, cell: object) -> str:
         return ""
 
 
-# SQL
-
-
 def named(relation: str, *, kinds: Sequence[str], query: CountQuery, dialect: sql.Dialect) -> str:
     """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
-    The person's cell and its kind are the last.
+    The person's cell and its kind come last.
     """
-    who = len(query.axes)
-    cell = f"c{who}"
+    cell = f"c{len(query.axes)}"
     keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=query.axes, dialect=dialect)
     keys = ", ".join(f"{_key_sql(i, axis, dialect)} AS k{i}" for i, axis in enumerate(query.axes))
     person = person_sql(cell, kinds[-1], query, dialect)
@@ -273,7 +264,7 @@ def named(relation: str, *, kinds: Sequence[str], query: CountQuery, dialect: sq
 def person_sql(cell: str, kind: str, query: CountQuery, dialect: sql.Dialect) -> str:
     """Return the key of the person that a cell names.
 
-    It is null if the cell is missing and each such record is a different person's.
+    It is null if the cell is missing and each such record counts as a different person's.
     """
     nothing = "NULL" if query.is_each_missing else "''"
     text = f"({dialect.identifiers[kind].replace('{}', cell)})"
@@ -301,7 +292,7 @@ def ranked(relation: str, query: CountQuery) -> str:
 
 
 def _joined(*texts: str) -> str:
-    """Return texts joined by the separator, in parts if they are many: the result is the same."""
+    """Return texts joined by the separator, in several steps if there are many."""
     if len(texts) > _ARGUMENTS:
         parts = (texts[at : at + _ARGUMENTS] for at in range(0, len(texts), _ARGUMENTS))
         return _joined(*(_joined(*part) for part in parts))
@@ -314,7 +305,7 @@ def key_names(query: CountQuery) -> list[str]:
 
 
 def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
-    """Return a key as it is hashed: text; for a bin, its place."""
+    """Return a key in the form that is hashed: text, or the place of a bin."""
     key = f"k{column}"
     if isinstance(axis, Bins):
         places = enumerate(map(dialect.number, axis.keys))
@@ -324,7 +315,7 @@ def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
 
 
 def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
-    """Return the key as :func:`dproo.counting.sql.statements.keyed` has it, from what is hashed."""
+    """Return a key of :func:`sql.statements.keyed` from the form that is hashed."""
     if not isinstance(axis, Bins):
         return f"nullif(k{column}, '')"
     places = enumerate(map(dialect.number, axis.keys))
@@ -337,8 +328,8 @@ def statement(relation: str, query: CountQuery, batch: Batch, dialect: sql.Diale
     letters = ", ".join(
         f"{_letter_sql(at, query.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
     )
-    kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
-    return sql.counted(kept, batch.query)
+    relation = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
+    return sql.counted(relation, batch.query)
 
 
 def windowed_query(
@@ -353,8 +344,7 @@ def windowed_query(
 ) -> str:
     """Return the query that counts a table by one batch, with or without people.
 
-    The expression of the person's cell and its kind are the last. The dialect is of an engine with
-    window functions.
+    The person's cell and its kind come last. The engine must have window functions.
     """
     if query.person is not None:
         everyone = named(sql.relation_of(cells, source), kinds=kinds, query=query, dialect=dialect)
@@ -372,7 +362,7 @@ def windowed_query(
 def kept_by_window(relation: str, query: CountQuery) -> str:
     """Return the kept records of a relation of :func:`ranked`, by a window function."""
     names = ", ".join(key_names(query))
-    person, is_kept = "p", f"place <= {query.kept}"
+    person, is_kept = "p", f"place <= {query.records_per_person}"
     if query.is_each_missing:
         # Records without a person are partitioned by rank, so that no task gets all of them.
         person, is_kept = "p, CASE WHEN p IS NULL THEN h END", f"(p IS NULL OR {is_kept})"
@@ -386,15 +376,15 @@ def kept_by_window(relation: str, query: CountQuery) -> str:
 def kept_by_group(relation: str, query: CountQuery) -> str:
     """Return the kept rows of a relation of :func:`ranked`, by DuckDB's aggregates.
 
-    It can be applied to parts of the data, then once more to what they keep.
+    It can be applied to parts of the data, and then to the rows kept of all parts.
     """
-    names = key_names(query)
+    names, most = key_names(query), query.records_per_person
     packed = "{" + ", ".join(f"'{name}': {name}" for name in (*names, "h")) + "}"
     unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
-    if query.kept > 1:
+    if most > 1:
         # Equal records without a person are grouped, and one row stands for all of them.
-        least = f"CASE WHEN p IS NULL THEN 1 ELSE {query.kept} END"
-        kept = f"unnest(list_slice(arg_min({packed}, h, {query.kept}), 1, {least})) AS s"
+        rows = f"CASE WHEN p IS NULL THEN 1 ELSE {most} END"
+        kept = f"unnest(list_slice(arg_min({packed}, h, {most}), 1, {rows})) AS s"
     elif len(names) > 1:
         kept = f"arg_min({packed}, h) AS s"
     else:  # a third faster

@@ -99,29 +99,29 @@ class Reader:
         return f"CASE WHEN {self._is_like(text, reading.number_shape)} THEN {integer} END"
 
     def _period(self, text: str, reading: Reading) -> str:
-        kept = rules.DAYS[reading.kind]
+        used = rules.DAYS[reading.kind]
         is_day = f"substr({text}, 11, 1) IN ('', 'T', ' ') AND length({text}) >= 10"
-        begun = f"substr({text}, 1, 10)"
+        start = f"substr({text}, 1, 10)"
         whens = []
         if reading.format != rules.ISO:
-            found = self._group(text, reading, 1)
-            ends = f"substr({text}, length({found}) + 1, 1) IN ('', 'T', ' ')"
+            date = self._group(text, reading, 1)
+            ends = f"substr({text}, length({date}) + 1, 1) IN ('', 'T', ' ')"
             is_like = self._is_like(text, reading.shape)
             whens.append(f"WHEN {is_like} AND {ends} THEN {self._iso(text, reading)}")
-        is_day += f" AND {self._is_like(begun, rules.DAY_TEXT)}"
-        whens.append(f"WHEN {is_day} THEN substr({text}, 1, {kept})")
+        is_day += f" AND {self._is_like(start, rules.DAY_TEXT)}"
+        whens.append(f"WHEN {is_day} THEN substr({text}, 1, {used})")
         for shape, length in (
             (rules.MONTH_TEXT, rules.DAYS["month"]),
             (rules.YEAR_TEXT, rules.DAYS["year"]),
         ):
-            if kept <= length < rules.DAYS["date"]:
+            if used <= length < rules.DAYS["date"]:
                 is_period = f"length({text}) = {length} AND {self._is_like(text, shape)}"
-                whens.append(f"WHEN {is_period} THEN substr({text}, 1, {kept})")
+                whens.append(f"WHEN {is_period} THEN substr({text}, 1, {used})")
         return f"CASE {' '.join(whens)} END"
 
     def _group(self, text: str, reading: Reading, group: int) -> str:
-        found = self.extracted.replace("{}", text).replace("{group}", str(group))
-        return found.replace("{pattern}", self.literal(reading.shape))
+        extracted = self.extracted.replace("{}", text).replace("{group}", str(group))
+        return extracted.replace("{pattern}", self.literal(reading.shape))
 
     def _iso(self, text: str, reading: Reading) -> str:
         """Return the day, month or year of a text that has the form of the reading."""

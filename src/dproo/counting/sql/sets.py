@@ -12,7 +12,7 @@ _WIDTH = 31  # the most columns that PostgreSQL marks in one number
 
 
 def marks(names: Sequence[str]) -> list[str]:
-    """Return the expressions that show by which of these columns a row is grouped.
+    """Return the expressions that show which of these columns a row is grouped by.
 
     >>> marks(["c0", "c1"])
     ['CAST(GROUPING(c0) AS BIGINT) * 2 + CAST(GROUPING(c1) AS BIGINT) * 1']

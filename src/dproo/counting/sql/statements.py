@@ -34,7 +34,7 @@ NOTHING: Final = "nothing"
 """What the cells of a column are; in ``json`` and ``any`` each cell has its own type."""
 
 JOINS_MAX = 32
-"""The most columns whose lists of letters are joined; all columns pass through each join."""
+"""The most columns whose lists of letters are joined; each join holds the cells of all columns."""
 
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
@@ -49,13 +49,13 @@ class Dialect:
         numbers: the double nearest to a cell, by the kind of its column; ``fit.py`` refuses bins
             for all other kinds.
         is_letter: whether a text is one of the letters of column ``{column}``.
-        is_letter_of_many: the same where more than ``JOINS_MAX`` columns list letters, if a join
+        is_letter_of_many: the same if more than ``JOINS_MAX`` columns list letters, where a join
             for each would take too much memory.
         is_integer: whether a text is an integer of at most 18 digits.
         reader: how text is read before it is compared.
         is_string: whether a cell of JSON is text.
-        missing: whether the cell of a person is missing, by its kind, if that is more than being
-            null; never null.
+        missing: whether the cell of a person is missing, by the kind of its column; by default,
+            whether it is null. It is never null itself.
         identifiers: a text that differs for different identifiers, or null if there is none,
             by the kind of its column.
         is_short: whether an identifier is its own key: short, and not marked as a hash.
@@ -128,8 +128,8 @@ def table_name(table: str | tuple[str, ...] | None) -> str:
 def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     """Refuse a column whose type holds no letters, before anything is charged.
 
-    Only the first word of the type is shown: the name of an enumeration or a struct goes on with
-    its contents.
+    Only the first word of the type is shown: the names of enumerations and structs contain values
+    and fields.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -151,7 +151,7 @@ def whole_float(
 ) -> str:
     """Return the digits of an integral double of at most 2^53, else null.
 
-    The engine's ``floor`` leaves only integral doubles unchanged.
+    The function ``floor`` must leave only integral doubles unchanged.
     """
     return (
         f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
@@ -192,8 +192,8 @@ def counting_query(
     """Return the statement that counts a relation by all alphabets, reading it once.
 
     Its rows are the marks of :mod:`dproo.counting.sql.sets` if there are several alphabets, a key
-    per column and a number of records. A key is a cell of the same letter as all cells that it
-    represents.
+    per column and a number of records. A key is one of the cells that it stands for, all of which
+    are the same letter.
 
     Args:
         relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
@@ -219,8 +219,8 @@ def counting_query(
             f" FROM {relation} AS cells GROUP BY {groups})"
         )
     carried = [*marks, "records"]
-    found = keyed(relation, carried, kinds=kinds, axes=query.axes, dialect=dialect)
-    return counted(found, query, marks=marks, is_part=is_part)
+    relation = keyed(relation, carried, kinds=kinds, axes=query.axes, dialect=dialect)
+    return counted(relation, query, marks=marks, is_part=is_part)
 
 
 def counted(
@@ -251,7 +251,7 @@ def counted(
 def counted_open(relation: str, *, minimum: int) -> str:
     """Return the statement for open letters ``k0``; its rows are a letter and a number.
 
-    A text with fewer records than the minimum has no row of its own: all such share one.
+    All texts with fewer records than the minimum share one row.
     """
     groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
     letter = f"CASE WHEN number >= {minimum} THEN k0 END"
@@ -308,17 +308,11 @@ def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
     """Return what a cell is compared by: the text that is read, or its number for bins."""
     text = f"t{column}"
     if isinstance(axis, Bins):
-        value = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
-        return _without(value, [dialect.number(missing) for missing in axis.missing])
+        number = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
+        missing = ", ".join(map(dialect.number, axis.missing))
+        return f"CASE WHEN {number} NOT IN ({missing}) THEN {number} END" if missing else number
     is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
     return dialect.reader.text(text, axis) if axis.is_read and is_written else text
-
-
-def _without(number: str, missing: Sequence[str]) -> str:
-    """Return a number, or null if it means a missing one."""
-    if not missing:
-        return number
-    return f"CASE WHEN {number} NOT IN ({', '.join(missing)}) THEN {number} END"
 
 
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
@@ -340,7 +334,7 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
 
 
 def _halved(value: str, edges: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the key of the bin of a number that is in one, by bisection."""
+    """Return the key of the bin that a number is in, by bisection."""
     if not edges:
         return keys[0]
     half = len(edges) // 2

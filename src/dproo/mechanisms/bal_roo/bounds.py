@@ -244,7 +244,7 @@ class BalancedBounds:
         return self.distance_among(self.n)
 
     def distance_among(self, records: int) -> Fraction:
-        """Return the same for datasets of so many records; with more it never rises."""
+        """Return the bound for ``records`` records; it never rises with their number."""
         lifted, share = self._lifted
         moved = max(min(lifted, records * share), self._moved)
         return min(Fraction(1), up(moved / records))

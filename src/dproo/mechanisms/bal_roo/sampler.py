@@ -231,7 +231,7 @@ class BalancedRevealOrObscure(Mechanism):
         return self.worst_alpha_among(self.n)
 
     def worst_alpha_among(self, records: int) -> Fraction:
-        """Return the same for so many records; of none, a uniform letter is drawn."""
+        """Return the worst case of ``records`` records; from none, a uniform letter is drawn."""
         if self.plain:
             return self.plain.worst_alpha_among(records)
         if not records:

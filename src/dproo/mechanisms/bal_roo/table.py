@@ -170,7 +170,7 @@ class BalancedTable:
 
 
 _LINES = 4
-"""One in so many steps of a search is a bisection."""
+"""In a search, every fourth step is a bisection."""
 
 
 def balanced_weights(table: BalancedTable, counts: Counts) -> Runs:

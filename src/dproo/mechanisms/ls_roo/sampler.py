@@ -130,7 +130,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
         return self.worst_alpha_among(self.n)
 
     def worst_alpha_among(self, records: int) -> Fraction:
-        """Return the same for so many records."""
+        """Return the worst case of ``records`` records."""
         missing = (self.k - 1) * self.table(0)
         return Fraction(missing, missing + self.table(records))
 

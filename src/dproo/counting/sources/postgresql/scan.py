@@ -27,15 +27,15 @@ BYTES_MAX = 2 << 30
 FEW = 10**5
 """The most groups that the planner may expect."""
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _FOREIGN = re.compile(" *(->  )?(Async |Parallel )*Foreign ")
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
     " ON n.oid = c.relnamespace WHERE c.oid = %s AND c.relkind = ANY('{r,p,v,m,f}')"
 )
-# Each column with its base type, for a domain its own. Of types that are not PostgreSQL's own,
-# enumerations and citext hold text; a row type called citext has casts of its own.
+# Each column with its base type: a domain's is the type it is made of. Of types that are not
+# PostgreSQL's own, enumerations and citext hold text, but a row type called citext does not.
 _COLUMNS = """
     WITH RECURSIVE typed (attnum, attname, oid) AS (
         SELECT attnum, attname, atttypid FROM pg_attribute
@@ -71,10 +71,9 @@ _SIZE = """
 class EqualCells:
     """The groups of equal cells of a table, which are mapped to letters once, not record by record.
 
-    If a table has few distinct cells, this is as fast as PostgreSQL's own counting. If they are
-    many, the server may have to write them to disk, so only tables whose cells take no more than a
-    bound are grouped first. Within it the planner's estimate decides, as for every query; a wrong
-    one costs only time.
+    With few distinct cells, this is as fast as PostgreSQL's own counting. With many, the server may
+    have to write them to disk, so only tables of limited size are grouped first. Among these the
+    planner's estimate decides, as for every query; a wrong one costs only time.
 
     The relation has the cells ``c0, c1, ...`` and ``records``; the query counts by them.
     """
@@ -94,27 +93,23 @@ class EqualCells:
         return estimate is not None and int(estimate[1]) <= FEW
 
 
-def is_connection(data: object) -> bool:
-    """Return whether this is a psycopg connection, without loading the library."""
-    return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
-
-
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a table of a database, or None if data is neither a URL nor a connection."""
-    is_table = query.table is not None and is_connection(data)
+    is_connection = any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
+    is_table = query.table is not None and is_connection
     return table_of(data, query) if is_table or postgresql_url.is_url(data) else None
 
 
 def table_of(database: Any, query: CountQuery) -> Table:
     """Look up a table or view, by the catalog alone.
 
-    Once its count is planned, the new connection of a URL holds a lock on it until it is counted,
-    so that its schema cannot change.
+    The connection of a URL locks it from the plan of its count until it is counted, so that its
+    schema cannot change.
     """
     parts = sql.table_parts(query.table)
     query.require_column("table")
     session = Session.of(database, is_repeatable=len(query.batches) > 1)
-    name, types = _within(session, lambda cursor: _looked_up(cursor, session, parts))
+    name, types = _within(session, lambda cursor: _described(cursor, session, parts))
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [types[place] for place in places]
@@ -135,53 +130,53 @@ def _planned(
     queries = [_query(name, types, query, batch) for batch in query.batches]
     groups, letters = _groups(name, types, query), _letters(query)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
-    # It is planned and started, which checks rights and takes locks, but reads nothing.
-    # All characters of the letters in one text show whether the database has them.
+    # Each query is planned and started, which checks rights and takes locks, but reads nothing.
+    # One text with all characters of the letters shows whether the database's encoding has them.
     characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
     for statement in queries:
         cursor.execute(f"{statement} LIMIT 0", characters)
 
     def read() -> tuple[Tally | Counts, ...]:
-        # All statements see one state of the table: a single one always does, several run in a
-        # transaction that does.
-        left = iter(queries)
+        # All queries see one state of the table: a single one always does, several run in a
+        # transaction that ensures it.
+        remaining = iter(queries)
 
         def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-            rows = _rows(reading, session.connection, next(left), groups, letters)
+            rows = _rows(reader, session.connection, next(remaining), groups, letters)
             if query.open_axis is not None:
                 rows = [(_text(stored, codec), number) for stored, number in rows]
             return tables_of(rows, batch.query)
 
-        with session.cursor() as reading:
-            session.pin(reading)
+        with session.cursor() as reader:
+            session.pin(reader)
             return query.in_batches(count)
 
     return Scan(engine="postgresql", _query=query, _read=read)
 
 
-def _within(session: Session, look: Callable[[Any], Found]) -> Found:
-    """Look into a database; a failure closes the session and is reported in our own words."""
-    found, failure = None, ""
+def _within(session: Session, action: Callable[[Any], Result]) -> Result:
+    """Run an action with a cursor; if it fails, close the session and refuse in our own words."""
+    result, failure = None, ""
     try:
         with session.cursor() as cursor:
-            found = look(cursor)
+            result = action(cursor)
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
         failure = sentence(error)
     finally:
-        if found is None:  # an interrupt must also release the lock
+        if result is None:  # an interrupt must also release the lock
             session.close()
-    if found is None:
+    if result is None:
         raise ValueError(failure)
-    return found
+    return result
 
 
-def _looked_up(
+def _described(
     cursor: Any, session: Session, parts: tuple[str, ...]
 ) -> tuple[str, list[tuple[Column, str]]]:
     """Return the full name of a table, and its columns with their base types."""
-    # The only query that sees the role's own search_path.
+    # The only query that depends on the role's own search_path.
     cursor.execute(
         "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
     )
@@ -191,7 +186,7 @@ def _looked_up(
 
 
 def _text(stored: Any, codec: str) -> str | None:
-    """Return the stored text, or None if its bytes are not the only way to store it."""
+    """Return the stored text, or None if other bytes are the same text."""
     if stored is None:
         return None
     try:
@@ -208,23 +203,21 @@ def _rows(
     groups: EqualCells | None,
     letters: dict[str, list[str]],
 ) -> list[Any]:
-    """Return the rows of the count, by groups if they are few and there is room for them."""
-
-    def read(statement: str) -> list[Any]:
-        cursor.execute(statement, letters)
-        return list(cursor.fetchall())
-
-    rows = None
+    """Return the rows of the count, by groups if they are few and the server has room for them."""
     if groups is not None and groups.are_few(cursor):
-        rows = _with_room(connection, lambda: read(groups.statement))
-    return read(statement) if rows is None else rows
+        try:
+            with connection.transaction():
+                return list(cursor.execute(groups.statement, letters).fetchall())
+        except postgresql_url.driver().Error as error:
+            if not (error.sqlstate or "").startswith(_INSUFFICIENT_RESOURCES):
+                raise
+    return list(cursor.execute(statement, letters).fetchall())
 
 
 def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
-    """Return the full name of a table or view."""
     cursor.execute(_RELATION, [oid])
     rows = cursor.fetchall()
-    if rows and rows[0][-len(parts) :] == parts:  # a longer name than there can be is cut
+    if rows and rows[0][-len(parts) :] == parts:  # the server cuts names that are too long
         return sql.table_name(rows[0])
     if len(parts) > 1:
         cursor.execute("SELECT FROM pg_namespace WHERE nspname = %s", [parts[0]])
@@ -237,7 +230,6 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
 
 
 def _types(cursor: Any, oid: int) -> list[tuple[Column, str]]:
-    """Return each column and its base type."""
     cursor.execute(_COLUMNS, [oid])
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
@@ -246,11 +238,11 @@ def _types(cursor: Any, oid: int) -> list[tuple[Column, str]]:
 
 
 def _refuse_foreign(cursor: Any, records: str) -> None:
-    """Refuse records of another server, which compares text, and fails, by rules of its own."""
+    """Refuse records on another server, which compares text, and fails, by rules of its own."""
     cursor.execute(f"EXPLAIN SELECT * FROM {records} AS records")  # noqa: S608
     if any(_FOREIGN.match(line) for (line,) in cursor.fetchall()):
         raise ValueError(
-            "table must not be a foreign table, or have one behind it: its server compares text by"
+            "table must not be a foreign table, or read from one: its server compares text by"
             " rules of its own. Copy it first: CREATE TABLE ... AS SELECT."
         )
 
@@ -291,17 +283,6 @@ def _short(cell: str, kind: str, axis: Axis) -> str:
     return f'CASE WHEN {is_short} THEN {cell} COLLATE "C" END'
 
 
-def _with_room(connection: Any, read: Callable[[], Found]) -> Found | None:
-    """Return what is read, or None if the server lacks room for it; other errors pass."""
-    try:
-        with connection.transaction():
-            return read()
-    except postgresql_url.driver().Error as error:
-        if not (error.sqlstate or "").startswith(_INSUFFICIENT_RESOURCES):
-            raise
-    return None
-
-
 def _query(name: str, types: Sequence[tuple[Column, str]], query: CountQuery, batch: Batch) -> str:
     statement = people.windowed_query(
         list(map(_with_percents, _cells(types))),
@@ -312,15 +293,15 @@ def _query(name: str, types: Sequence[tuple[Column, str]], query: CountQuery, ba
         dialect=POSTGRESQL,
     )
     if query.open_axis is not None:
-        # As the stored bytes, because some cannot be sent as text.
+        # As the stored bytes, because some text cannot be sent.
         stored = "convert_to(letter, getdatabaseencoding())"
         statement = f"SELECT {stored}, number FROM ({statement}) AS found (letter, number)"  # noqa: S608
     return statement
 
 
-def _with_percents(named: str) -> str:
-    """Escape percent signs, which mark parameters: names may contain some, no other part does."""
-    return named.replace("%", "%%")
+def _with_percents(part: str) -> str:
+    """Escape percent signs, which mark parameters; only names in a query may contain them."""
+    return part.replace("%", "%%")
 
 
 def _letters(query: CountQuery) -> dict[str, list[str]]:

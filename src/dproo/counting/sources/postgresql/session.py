@@ -1,4 +1,4 @@
-"""A read-only session of PostgreSQL: what it may do, how long it waits, how it ends."""
+"""A read-only session of PostgreSQL: its rights, its timeouts, its end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PINNED = (
     "SET LOCAL client_encoding = 'UTF8'",
     "SET LOCAL datestyle = 'ISO, YMD'",
     "SET LOCAL extra_float_digits = 3",  # floats with all their digits
-    # While a ledger is charged the transaction waits, however long that takes.
+    # The transaction waits while a ledger is charged, however long that takes.
     "SET LOCAL idle_in_transaction_session_timeout = 0",
     _TRANSACTION_TIMEOUT_UNSET,
     _LOCK_TIMEOUT_SET,
@@ -82,8 +82,8 @@ class Session:
     """A connection, and whether it is ours to close.
 
     Our own connection is in one read-only transaction from its first cursor until it is closed,
-    so that what was checked is what is read. In a caller's connection every cursor has a
-    read-only transaction, or a savepoint in the caller's, rolled back at its end.
+    so that what was checked is what is read. In a caller's connection every cursor has a read-only
+    transaction, or a savepoint in the caller's transaction, which is rolled back at its end.
 
     Guarantee: nothing is written through it to the database it is connected to.
     """
@@ -124,8 +124,8 @@ class Session:
                 if self.is_repeatable and is_new:
                     self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             stack.enter_context(_cancelling(self.connection))
-            # The driver's own cursor, rows and values, whatever the caller's connection or
-            # adapters would produce.
+            # The driver's own cursor, rows and values, not those of the caller's connection or
+            # adapters.
             cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
             stack.enter_context(cursor)
             types = psycopg.types
@@ -138,14 +138,14 @@ class Session:
             yield cursor
 
     def pin(self, cursor: Any) -> None:
-        """Give names their PostgreSQL meaning, and set limits, for this transaction."""
+        """Give names the meaning that PostgreSQL defines, and set limits, for this transaction."""
         for setting in _PINNED:
             cursor.execute(setting)
         with suppress(postgresql_url.driver().Error), self.connection.transaction():
             cursor.execute(_CHECKED)
 
     def codec(self, cursor: Any) -> str:
-        """Return Python's name of the database's encoding; without one, cells may not be text."""
+        """Return Python's name of the database's encoding; refuse one that Python cannot read."""
         cursor.execute("SHOW server_encoding")
         ((encoding,),) = cursor.fetchall()
         with suppress(LookupError):
@@ -171,7 +171,7 @@ class Session:
 
 
 def sentence(error: BaseException) -> str:
-    """Return the sentence for a database error before anything was charged."""
+    """Return the sentence that reports a database error before the charge."""
     code = getattr(error, "sqlstate", None)
     if code is None or code.startswith(("08", "57P")):
         is_lost = isinstance(error, postgresql_url.driver().OperationalError)
@@ -237,7 +237,7 @@ def _cancelling(connection: Any) -> Iterator[None]:
             with suppress(Exception):
                 connection.cancel_safe(timeout=_CANCEL_TIMEOUT)
                 while connection.pgconn.get_result() is not None:
-                    pass  # what the cancelled query has left on the connection
+                    pass  # discard what the cancelled query has left on the connection
         raise
 
 

@@ -29,7 +29,7 @@ def is_url(data: object) -> bool:
 
 
 def driver() -> ModuleType:
-    """Return psycopg, which keeps its log to itself unless the application asks for it."""
+    """Return psycopg, which logs nothing unless the application has configured its logger."""
     logging.getLogger("psycopg").addHandler(_SILENT)
     return load("psycopg", extra="postgresql")
 
@@ -41,8 +41,8 @@ def parsed(url: str, *, name: str = "data") -> dict[str, str]:
         raise ValueError(
             f"{name} must be a URL that starts with postgresql://, without a driver's name."
         )
-    # The driver ends user and password at the first @, and finds none after a slash: the rest of
-    # a password would be taken for a host, a port or a database.
+    # For the driver, user and password end at the first @, unless a slash comes before it: with
+    # other signs in it, the rest of a password would be taken for a host, a port or a database.
     before, at, after = url.partition("://")[2].partition("@")
     if at and ("/" in before or "@" in after):
         raise ValueError(
@@ -66,8 +66,8 @@ def parsed(url: str, *, name: str = "data") -> dict[str, str]:
 def public_name(url: str) -> str:
     """Return what identifies the data of a URL: host, port and database, and nothing else.
 
-    What the URL omits comes from where the driver takes it, such as ``PGHOST``. The user is not
-    part of it: the budget belongs to the data, whoever reads it.
+    Omitted parts come from where the driver takes them, such as ``PGHOST``. The user is not part
+    of it, because the budget belongs to the data, not to a reader.
 
     >>> public_name("postgresql://ann:S3CR#T@db.example/clinic?%70assword=x&sslmode=require")
     'postgresql://db.example/clinic'

@@ -1,8 +1,8 @@
 """Sheets of Excel files (``.xlsx``, ``.xlsm``), read as streams of XML.
 
-Before the charge only the names of the sheets and the first row are read. A library that unpacks
-a whole sheet first would let one cell decide whether there is a release at all: by an unknown
-error value, or by a place so far out that the rectangle around all cells exceeds memory.
+Before the charge only the names of the sheets and the first row are read. With a library that
+unpacks a whole sheet first, one cell could make a release fail: by an unknown error value, or by a
+place so far out that the rectangle around all cells exceeds memory.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import IO, Any, Final
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import required
-from dproo.counting.fit import Column, one_of_them
+from dproo.counting.fit import Column, tables_listed
 from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
@@ -32,7 +32,7 @@ NUMBER, MOMENT, TIME, SPAN = "number", "moment", "time", "span"
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-# Controls, U+FFFE and U+FFFF, which some programs write unescaped; and what may begin the latter.
+# Controls, U+FFFE and U+FFFF, which some programs write unescaped; and the beginning of the latter.
 _NEVER_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 _BEGUN = re.compile(rb"(?:\xef\xbf?)?\Z")
 _UNREADABLE = "\ufffd".encode()
@@ -52,7 +52,8 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "=": operator.eq,
 }
-# What the sections of a format are for, by how many there are; the last is for all other numbers.
+# Which numbers the sections of a format are for, by how many sections there are: the last is for
+# all others.
 _SECTIONS = {2: [(">=", 0.0)], 3: [(">", 0.0), ("<", 0.0)]}
 _LONGEST_CODE = 255
 _LEAP_DAY = 60  # 29 February 1900, which exists only in Excel
@@ -83,9 +84,9 @@ def unescaped(text: str) -> str:
     """
     if "_x" not in text:
         return text
-    found = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text)
+    decoded = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text)
     # Two surrogates may be one character; a lone one becomes U+FFFD.
-    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,15 +104,27 @@ class Cells:
     is_1904: bool
 
     def value(self, cell: Element) -> Any:
-        """Return the value of a cell, or None if it has none."""
+        """Return the value of a cell: EMPTY if there is none, None if it cannot be read."""
         if cell.get("t") == "inlineStr":
             texts = [string_of(part) for part in cell if local(part) == "is"]
             return "".join(texts) or EMPTY
         text = "".join(part.text or "" for part in cell if local(part) == "v")
         if not text:
             return EMPTY
-        read = _READ.get(cell.get("t", "n"))
-        return None if read is None else read(self, text, cell.get("s", ""))
+        value: Any = None  # of an error
+        match cell.get("t", "n"):
+            case "n":
+                value = self._number(text, cell.get("s", ""))
+            case "s":
+                place = _whole(text)
+                value = None if place is None else self.strings.get(place)
+            case "str":
+                value = unescaped(text)
+            case "b":
+                value = {"1": True, "true": True, "0": False, "false": False}.get(text)
+            case "d":
+                value = _iso(text)
+        return value
 
     def _number(self, text: str, style: str) -> Any:
         if not _NUMBER.fullmatch(text.strip()):
@@ -126,43 +139,24 @@ class Cells:
         return None if number < first or kind == SPAN else self._moment(number)
 
     def _moment(self, number: float) -> object:
-        """Return the day, or moment, that a number means; None for a day only Excel has."""
+        """Return the day, or moment, that a number means, or None for a day that only Excel has."""
         start = datetime(1904, 1, 1) if self.is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001
         if not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1:
             return None
         if not self.is_1904 and number < _LEAP_DAY:
             start += _DAY
         try:
-            found = start + number * _DAY
+            moment = start + number * _DAY
         except (OverflowError, ValueError):
             return BEYOND
-        return found.date() if number.is_integer() else found
-
-    def _shared(self, text: str, _: str) -> str | None:
-        place = _whole(text)
-        return None if place is None else self.strings.get(place)
-
-    def _text(self, text: str, _: str) -> str:
-        return unescaped(text)
-
-    def _boolean(self, text: str, _: str) -> bool | None:
-        return {"1": True, "true": True, "0": False, "false": False}.get(text)
-
-    def _iso(self, text: str, _: str) -> date | None:
-        try:
-            return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
-        except ValueError:
-            return None
+        return moment.date() if number.is_integer() else moment
 
 
-_READ: dict[str, Callable[[Cells, str, str], Any]] = {
-    "n": Cells._number,  # noqa: SLF001 - in this module
-    "s": Cells._shared,  # noqa: SLF001
-    "str": Cells._text,  # noqa: SLF001
-    "b": Cells._boolean,  # noqa: SLF001
-    "d": Cells._iso,  # noqa: SLF001
-}
-"""How the text of a cell is read, by its type; other types, such as errors, have no value."""
+def _iso(text: str) -> date | None:
+    try:
+        return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _whole(text: str) -> int | None:
@@ -171,10 +165,10 @@ def _whole(text: str) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """What a number format makes of a number: itself, a moment, a time, or a span of time.
+    """How a number format shows a number: as itself, a moment, a time, or a span of time.
 
     Attributes:
-        sections: what each section makes of the numbers that it is for.
+        sections: how each section shows the numbers that it is for.
         conditions: which numbers those are, for all sections but the last.
     """
 
@@ -182,7 +176,7 @@ class Format:
     conditions: tuple[tuple[str, float], ...] = ()
 
     def kind(self, number: float) -> str:
-        """Return what the section for this number makes of it."""
+        """Return how the section for this number shows it."""
         for (sign, limit), kind in zip(self.conditions, self.sections, strict=False):
             if _HOLDS[sign](number, limit):
                 return kind
@@ -199,9 +193,9 @@ def format_of(number: str, code: str | None) -> Format:
     ('moment', 'moment')
     """
     if code is None:
-        found = int(number) if re.fullmatch("[0-9]{1,4}", number) else 0
-        moment = TIME if found in _TIMES else MOMENT if found in _MOMENTS else NUMBER
-        return Format(sections=(SPAN if found in _SPANS else moment,))
+        known = int(number) if re.fullmatch("[0-9]{1,4}", number) else 0
+        moment = TIME if known in _TIMES else MOMENT if known in _MOMENTS else NUMBER
+        return Format(sections=(SPAN if known in _SPANS else moment,))
     if len(code) > _LONGEST_CODE:
         return Format(sections=(NUMBER,))
     *numbers, last = _sections(code)
@@ -216,9 +210,9 @@ def format_of(number: str, code: str | None) -> Format:
 
 
 def _sections(code: str) -> list[str]:
-    """Return the sections of a code; a semicolon in literal text separates none."""
-    found = re.finditer(f"{_SHOWN.pattern}|(;)", code, _SHOWN.flags)
-    places = [-1, *(part.start() for part in found if part[1]), len(code)]
+    """Return the sections of a code, which semicolons outside literal text separate."""
+    parts = re.finditer(f"{_SHOWN.pattern}|(;)", code, _SHOWN.flags)
+    places = [-1, *(part.start() for part in parts if part[1]), len(code)]
     return [code[start + 1 : end] for start, end in pairwise(places)]
 
 
@@ -234,10 +228,10 @@ def _section_kind(code: str) -> str:
 
 def _condition(code: str, usual: tuple[str, float]) -> tuple[str, float]:
     """Return the condition that a section states, or the usual one."""
-    found = _CONDITION.search(code)
-    if found is None or not _NUMBER.fullmatch(found[2].strip()):
+    match = _CONDITION.search(code)
+    if match is None or not _NUMBER.fullmatch(match[2].strip()):
         return usual
-    return found[1], float(found[2])
+    return match[1], float(match[2])
 
 
 OTHERS = (".xls", ".xlsb", ".ods")
@@ -257,11 +251,11 @@ class Sheet:
     """A sheet of an open workbook.
 
     Attributes:
-        archive: the workbook, which a refusal calls ``path``.
+        archive: the workbook, which refusals call ``path``.
         part: the sheet's place in it.
-        related: where the workbook stores what all sheets share, by kind.
+        related: the places of what all sheets share, by kind.
         is_1904: whether days are counted from 1904.
-        skip: how many rows stand before the header.
+        skip: how many rows come before the header.
     """
 
     archive: zipfile.ZipFile = field(repr=False)
@@ -275,7 +269,7 @@ class Sheet:
 def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip: int = 0) -> Sheet:
     """Return a sheet of a workbook, by its name or because it is the only one.
 
-    A refusal calls the workbook ``path``; ``skip`` rows stand before the header.
+    Refusals call the workbook ``path``; ``skip`` rows come before the header.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -296,19 +290,17 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
     }
     if table is None and len(parts) != 1:
         raise ValueError(
-            "table must name the sheet of an Excel file that has several."
-            f" {one_of_them('table', parts)}"
+            f"table must name the sheet of an Excel file that has several. {tables_listed(parts)}"
         )
-    wanted = next(iter(parts)) if table is None else table
-    if wanted not in parts:
+    name = next(iter(parts)) if table is None else table
+    if name not in parts:
         raise ValueError(
-            refusal("table", "be a sheet of the Excel file", wanted)
-            + f" {one_of_them('table', parts)}"
+            refusal("table", "be a sheet of the Excel file", name) + f" {tables_listed(parts)}"
         )
     properties = (part for part in book if local(part) == "workbookPr")
     return Sheet(
         archive=archive,
-        part=parts[wanted],
+        part=parts[name],
         related={kind: target for _, kind, target in reversed(relations)},  # the first of each
         is_1904=any(part.get("date1904") in {"1", "true"} for part in properties),
         path=path,
@@ -336,33 +328,25 @@ def columns_of(sheet: Sheet) -> tuple[Column, ...]:
     """Return the columns that the first row names; each cell has its own type."""
     header = required(lambda: _header(sheet), _unreadable(sheet.path))
     if not any(header):
-        skipped = f" behind the {sheet.skip} that skip_rows={sheet.skip} leaves out" * bool(
-            sheet.skip
-        )
-        raise ValueError(f"data must be a sheet with a header row{skipped}.")
+        rows = f" after the {sheet.skip} that skip_rows={sheet.skip} skips" if sheet.skip else ""
+        raise ValueError(f"data must be a sheet with a header row{rows}.")
     return tuple(Column(name=name, kind=sql.ANY, type_name="cell") for name in header)
 
 
 def _header(sheet: Sheet) -> list[str]:
-    """Return the names in the first row, as far as the last of them."""
+    """Return the names in the first row, up to the last one."""
     rows = _rows(sheet, at_most=HEADER_MAX)
-    numbered = ((_row_number(row, i), row) for i, row in enumerate(rows, start=1))
-    number, row = next(((n, row) for n, row in numbered if n > sheet.skip), (0, None))
+    number, row = next(((n, row) for n, row in rows if n > sheet.skip), (0, None))
     if row is None or number != sheet.skip + 1:
         return []
-    cells = dict(_placed(row))
-    wanted = {index for cell in cells.values() if (index := _index_of(cell)) is not None}
-    strings = _strings_at(sheet, wanted)
-    found = Cells(strings=strings, styles=(), is_1904=sheet.is_1904)
-    names = {place: found.value(cell) for place, cell in cells.items()}
+    placed = dict(_placed(row))
+    used = {index for cell in placed.values() if (index := _index_of(cell)) is not None}
+    texts = enumerate(islice(_strings(sheet), max(used, default=-1) + 1))
+    strings = {index: text for index, text in texts if index in used}
+    cells = Cells(strings=strings, styles=(), is_1904=sheet.is_1904)
+    names = {place: cells.value(cell) for place, cell in placed.items()}
     last = max((place for place, name in names.items() if name not in {EMPTY, None}), default=-1)
     return [_name(names.get(place, EMPTY)) for place in range(last + 1)]
-
-
-def _row_number(row: ET.Element, place: int) -> int:
-    """Return the number of a row, which it may leave out."""
-    number = _whole(row.get("r", ""))
-    return place if number is None else number
 
 
 def _name(cell: object) -> str:
@@ -385,30 +369,36 @@ def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
         is_1904=sheet.is_1904,
     )
     rows = _rows(sheet)
-    numbers = (_row_number(row, i) for i, row in enumerate(rows, start=1))
-    next((number for number in numbers if number > sheet.skip), None)  # up to the header
-    for row in rows:
-        held: dict[int, Any] = {}
+    next((number for number, _ in rows if number > sheet.skip), None)  # up to the header
+    for _, row in rows:
+        values: dict[int, Any] = {}
         for at, cell in _placed(row):
             value = cells.value(cell)
             if value is EMPTY and any(local(part) == "f" for part in cell):
                 value = None  # a formula whose value was not stored
             if value is not EMPTY:
-                held.setdefault(at, value)  # if two cells have one place, the first counts
-        if held:
-            yield [held.get(at) for at in places]
+                values.setdefault(at, value)  # if two cells have one place, the first counts
+        if values:
+            yield [values.get(at) for at in places]
 
 
-def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
-    return _elements(sheet.archive, sheet.part, _ROW, at_most=at_most)
+def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[tuple[int, ET.Element]]:
+    """Yield the rows with their numbers; a row without a number has its place's."""
+    rows = _elements(sheet.archive, sheet.part, _ROW, at_most=at_most)
+    for place, row in enumerate(rows, start=1):
+        number = _whole(row.get("r", ""))
+        yield place if number is None else number, row
 
 
 def _elements(
     archive: zipfile.ZipFile, part: str, path: tuple[str, ...], *, at_most: int | None = None
 ) -> Iterator[ET.Element]:
-    """Yield the elements at a path, of at most so many bytes, one by one, freeing each afterwards.
+    """Yield the elements at a path one by one, freeing each afterwards.
 
     An element nested in one of the same name, such as a row in a cell, is part of it.
+
+    Raises:
+        ValueError: more than ``at_most`` bytes were read.
     """
     parser: Any = ET.XMLPullParser(events=("start", "end"))
     above: list[ET.Element] = []
@@ -432,20 +422,20 @@ def _elements(
 
 
 def _accepted(content: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a part, with U+FFFD for characters that some write and no parser takes.
+    """Yield the bytes of a part, with U+FFFD for characters that no parser accepts.
 
     >>> from io import BytesIO
     >>> b"".join(_accepted(BytesIO("<t>a\uffffb</t>".encode()))).decode() == "<t>a\ufffdb</t>"
     True
     """
-    held, is_utf_16 = b"", None
+    begun, is_utf_16 = b"", None
     while block := content.read(_BLOCK):
         is_utf_16 = block.startswith(_UTF_16) if is_utf_16 is None else is_utf_16
-        whole = held + block
-        held = b"" if is_utf_16 else _BEGUN.search(whole)[0]  # type: ignore[index]
-        text = whole[: len(whole) - len(held)]
+        whole = begun + block
+        begun = b"" if is_utf_16 else _BEGUN.search(whole)[0]  # type: ignore[index]
+        text = whole[: len(whole) - len(begun)]
         yield text if is_utf_16 else _NEVER_XML.sub(_UNREADABLE, text)
-    yield held
+    yield begun
 
 
 def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:
@@ -453,9 +443,9 @@ def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:
     place = -1
     for cell in row:
         if local(cell) == "c":
-            found = _PLACE.fullmatch(cell.get("r", "A"))
-            place = _number(found[1]) if found and "r" in cell.keys() else place + 1  # noqa: SIM118
-            yield place if found else -1, cell
+            match = _PLACE.fullmatch(cell.get("r", "A"))
+            place = _number(match[1]) if match and "r" in cell.keys() else place + 1  # noqa: SIM118
+            yield place if match else -1, cell
 
 
 def _number(letters: str) -> int:
@@ -467,21 +457,12 @@ def _number(letters: str) -> int:
 
 
 def _strings(sheet: Sheet) -> Iterator[str]:
-    """Yield the shared strings, in order."""
     part = sheet.related.get("sharedStrings")
     if part is not None:
         yield from map(string_of, _elements(sheet.archive, part, _STRING))
 
 
-def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
-    """Return some of the shared strings; nothing after the last of them is read."""
-    last = max(wanted, default=-1)
-    numbered = zip(range(last + 1), _strings(sheet), strict=False)
-    return {index: text for index, text in numbered if index in wanted}
-
-
 def _styles(sheet: Sheet) -> Iterator[Format]:
-    """Yield the number format of each style."""
     part = sheet.related.get("styles")
     if part is None:
         return

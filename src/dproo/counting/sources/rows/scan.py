@@ -1,4 +1,4 @@
-"""Files that are read row by row in this process: Excel sheets, SPSS, Stata, SQLite files."""
+"""Files that are read row by row in this process: Excel sheets, SPSS, Stata and SQLite files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import LIST_THEM, Column, require_columns
-from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE, Layout
+from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
@@ -31,27 +31,22 @@ class RowFile:
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
 
 
-def is_row_file(data: object, layout: Layout) -> bool:
-    """Return whether the data is the path of such a file, or a pattern of several."""
-    if not isinstance(data, str | os.PathLike):
-        return False
-    suffix, compression = layout.ending_of(str(os.fspath(data)))
-    return compression is None and FORMATS.get(suffix) in ROWS
-
-
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return such files as a table, or None if data is not one.
 
     The table is the sheet of an Excel file, optional if there is only one, or the table of an
     SQLite file.
     """
+    if not isinstance(data, str | os.PathLike):
+        return None
     layout = query.layout
-    if query.engine is not None or not is_row_file(data, layout):
+    suffix, compression = layout.ending_of(str(os.fspath(data)))
+    if compression is not None or FORMATS.get(suffix) not in ROWS:
         return None
     query.require_column("file", remedy=LIST_THEM)
     opened = find_files(data)
     refuse_own_letters(opened, (), query.axes)
-    layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
+    layout.refuse_lines(is_sheet=FORMATS[suffix] == EXCEL)
     if not layout.has_header:
         raise ValueError(
             "has_header=False must be used with a CSV file: other files have a header."
@@ -75,14 +70,10 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
 
 
 def _numeric(query: CountQuery) -> set[str]:
-    """Return the columns to read as numbers, whatever labels these have: their letters are some."""
+    """Return the columns to read as numbers despite their labels: their letters are numbers."""
     numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in query.axes)
     named = {name for name, is_number in zip(query.columns, numbers, strict=True) if is_number}
     return named if query.person is None else {*named, query.person}
-
-
-def _is_sheet(file: Opened | Incoming, layout: Layout) -> bool:
-    return FORMATS.get(layout.ending_of(file.path)[0]) == EXCEL
 
 
 def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:

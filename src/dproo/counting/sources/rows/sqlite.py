@@ -1,4 +1,4 @@
-"""SQLite files, read by the standard library: read-only, row by row, whatever a cell holds.
+"""SQLite files, read by the standard library: read-only, row by row, any cell.
 
 In SQLite any column may hold cells of any type; each cell is read by its own type.
 """
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt
-from dproo.counting.fit import Column, one_of_them
+from dproo.counting.fit import Column, tables_listed
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import statements as sql
 
@@ -74,13 +74,13 @@ def connected(path: str) -> sqlite3.Connection:
 def _tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
     """Return the result of reading a schema, or None and what to do about the failure."""
 
-    def act() -> tuple[Result | None, str]:
+    def tried() -> tuple[Result | None, str]:
         try:
             return action(), ""
         except sqlite3.Error as error:
             return None, _UNSAFE if "unsafe use of" in str(error) else ""
 
-    return attempt(act) or (None, "")
+    return attempt(tried) or (None, "")
 
 
 def columns_of(
@@ -91,17 +91,16 @@ def columns_of(
         listed = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
         tables = attempt(lambda: connection.execute(listed).fetchall()) or []
         names = [sql.quoted(name) if "." in name else name for (name,) in tables]
-        raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
+        raise ValueError(f"table must be given for an SQLite file. {tables_listed(names)}")
     *schema, name = sql.table_parts(table)
-    statement = (
-        "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
-    )
+    # Generated columns included.
+    statement = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"
     of_table = (name, *(schema or ["main"]))
-    found, remedy = _tried(lambda: connection.execute(statement, of_table).fetchall())
-    if not found:
-        what = "be readable" if remedy else "be a table or view of the database"
-        raise ValueError(refusal("table", what, table) + remedy)
-    return tuple(Column(name=name, kind=kind_of(kind), type_name=kind) for name, kind in found)
+    columns, remedy = _tried(lambda: connection.execute(statement, of_table).fetchall())
+    if not columns:
+        condition = "be readable" if remedy else "be a table or view of the database"
+        raise ValueError(refusal("table", condition, table) + remedy)
+    return tuple(Column(name=name, kind=kind_of(kind), type_name=kind) for name, kind in columns)
 
 
 def rows_of(

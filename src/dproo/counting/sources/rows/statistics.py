@@ -1,7 +1,7 @@
 """SPSS and Stata files, read by pyreadstat: first their header, then their rows in chunks.
 
-Text is requested as Latin-1, in which every byte is valid, and decoded here: bytes invalid in the
-file's encoding put one cell outside, and stop nothing. For the same reason :class:`LongText`
+Text is requested as Latin-1, in which every byte is valid, and decoded here: then bytes that are
+invalid in the file's encoding only put their cell outside. For the same reason :class:`LongText`
 reads the long text of Stata files.
 """
 
@@ -11,11 +11,11 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
@@ -100,7 +100,7 @@ class LongText:
         A text of more than ``longest`` bytes, which cannot be a letter, is replaced by its
         fingerprint, so that different texts stay different.
         """
-        found = dict(self._found())
+        entries = dict(self._listed())
         at_once = max(_READ // max(self.width, 1), 1)
         for start in range(0, self.count, at_once):
             size = min(at_once, self.count - start) * self.width
@@ -109,7 +109,7 @@ class LongText:
                 raise ValueError("the file ends too early")
             for row in range(0, size, self.width):
                 keys = (self._key(block, row + self.offsets[place]) for place in places)
-                yield [self._text(found.get(key), longest) if any(key) else b"" for key in keys]
+                yield [self._text(entries.get(key), longest) if any(key) else b"" for key in keys]
 
     def _key(self, block: bytes, at: int) -> tuple[int, int]:
         """Return the key stored in a row: the numbers of a variable and of a row."""
@@ -127,7 +127,7 @@ class LongText:
             digest.update(os.pread(self.descriptor, min(_READ, place + length - at), at))
         return b"\0" + digest.hexdigest().encode()
 
-    def _found(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    def _listed(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         """Yield the key of each text, with its position and its length in bytes."""
         wide = 4 if self.release == 117 else 8
         size = 3 + 4 + wide + 1 + 4
@@ -154,12 +154,12 @@ SPSS, STATA = (".sav", ".zsav"), (".dta",)
 """The endings of such files."""
 
 BYTES = 1 << 27
-"""Roughly the memory, in bytes, that the rows of one chunk take."""
+"""The memory, in bytes, that the rows of one chunk take, about."""
 
 LONGEST = 1 << 20
 """The most bytes read of a long text: no letter is longer."""
 
-_OBJECT = 64  # bytes of a cell in memory, besides its text
+_OBJECT = 64  # bytes that a cell takes in memory, besides its text
 _LATIN_1 = "ISO-8859-1"
 _NUMBERS = {"int8": sql.INTEGER, "int16": sql.INTEGER, "int32": sql.INTEGER}
 # Formats of days: formats of other periods, and of times, hold no letters.
@@ -172,31 +172,22 @@ _SPSS_START, _STATA_START = datetime(1582, 10, 14), datetime(1960, 1, 1)  # noqa
 
 
 def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
-    """Return the header of a file; no row is read. A refusal calls the file ``path``."""
+    """Return the header of a file; no row is read. Refusals call the file ``path``."""
     read = _reader(suffix)
     try:
         header = read(file, metadataonly=True, user_missing=True)[1]
         if suffix in STATA and any(_is_long(header, column) for column in header.column_names):
-            with _opened(file) as descriptor:
-                LongText.of(descriptor)
+            with Path(file).open("rb", buffering=0) as opened:
+                LongText.of(opened.fileno())
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
     return header
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[int]:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
     pyreadstat = load("pyreadstat", extra="spss")
     read = pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
-    return partial(read, output_format="dict")  # which needs no pandas
+    return partial(read, output_format="dict")  # other formats need pandas
 
 
 def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
@@ -213,12 +204,12 @@ def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
 
 def labels_of(header: Any, name: str) -> dict[Any, str]:
     """Return the labels of a variable's values."""
-    found: dict[Any, str] = header.variable_value_labels.get(name, {})
-    return found
+    labels: dict[Any, str] = header.variable_value_labels.get(name, {})
+    return labels
 
 
 def _is_labelled(header: Any, name: str) -> bool:
-    # By the set that the variable names: it is empty where `encode` found no text in the data.
+    # Even if its set of labels is empty: `encode` makes an empty one if the data has no text.
     return name in header.variable_to_label and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
 
@@ -247,8 +238,8 @@ def rows_of(
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
 
-    A number that has a label is the label, unless its variable is in ``numeric``: a function of
-    this cell and of the header alone. Text is in the header's encoding unless another is named.
+    A number that has a label becomes the label, unless its variable is in ``numeric``: that depends
+    only on this cell and on the header. Text is in the header's encoding unless another is given.
     """
     names = [header.column_names[place] for place in places]
     stored = header.file_encoding or "utf-8"
@@ -266,11 +257,11 @@ def rows_of(
         parts.append(_long_texts(file, long))
     if short:
         widths = [header.variable_storage_width.get(name) or 0 for name in short]
-        asked_for = [name.encode(stored).decode(_LATIN_1) for name in short]
+        in_latin_1 = [name.encode(stored).decode(_LATIN_1) for name in short]
         parts.append(
-            _short_cells(file, suffix, asked_for, sum(width + _OBJECT for width in widths))
+            _short_cells(file, suffix, in_latin_1, sum(width + _OBJECT for width in widths))
         )
-    # Long texts come first; this restores the order.
+    # Long texts come first; this restores the order of the places.
     order = sorted(range(len(names)), key=lambda place: not is_long[place])
     back = [order.index(place) for place in range(len(names))]
     for row in zip(*parts, strict=True):
@@ -279,14 +270,14 @@ def rows_of(
 
 
 def _is_long(header: Any, name: str) -> bool:
-    """Return whether a variable of a Stata file is long text, which has no declared width."""
+    """Return whether a variable of a Stata file is long text: it has no declared width."""
     is_text = header.readstat_variable_types.get(name) == "string"
     return is_text and not header.variable_storage_width.get(name)
 
 
 def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    with _opened(file) as descriptor:
-        for texts in LongText.of(descriptor).texts(places, LONGEST):
+    with Path(file).open("rb", buffering=0) as opened:
+        for texts in LongText.of(opened.fileno()).texts(places, LONGEST):
             yield [None if text is None else text.decode(_LATIN_1) for text in texts]
 
 
@@ -318,7 +309,8 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     kind = _kind(header, name)
     if kind == sql.TEXT:
         is_utf_8 = encoding.lower().replace("_", "-") in {"utf-8", "utf8"}
-        return _utf_8 if is_utf_8 else lambda cell: _decoded(cell, encoding)
+        decode = repaired if is_utf_8 else partial(str, encoding=encoding, errors="replace")
+        return lambda cell: decode(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
     if kind not in {sql.DATE, sql.TIMESTAMP}:
         return lambda cell: cell
     is_days = suffix in STATA and kind == sql.DATE
@@ -327,12 +319,12 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
 
     def moment(cell: Any) -> Any:
         try:
-            found = start + cell * unit
+            time = start + cell * unit
         except OverflowError:
             return BEYOND
         except (ArithmeticError, TypeError, ValueError):  # missing
             return None
-        return found.date() if kind == sql.DATE else found
+        return time.date() if kind == sql.DATE else time
 
     return moment
 
@@ -340,13 +332,3 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
 def _label(labels: dict[Any, str]) -> Callable[[Any], Any]:
     """Return the function that names a number by its label, if it has one."""
     return lambda cell: labels.get(cell, cell)
-
-
-def _utf_8(cell: Any) -> Any:
-    return repaired(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
-
-
-def _decoded(cell: Any, encoding: str) -> Any:
-    if not isinstance(cell, str):
-        return cell
-    return cell.encode(_LATIN_1).decode(encoding, errors="replace")

@@ -23,9 +23,9 @@ _NEVER_JSON = b"\x01"  # invalid both inside and outside strings
 def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
     r"""Yield the records of a CSV file, ended only by LF or CR LF.
 
-    A record ends as the header does: at LF, with any CRs before it; in an old file, at CR. The
-    other character within a record would end it for some readers, which would take what follows
-    for another record: it becomes U+FFFD.
+    A record ends at LF, with any CRs before it, or in an old file at CR: the header shows which.
+    Some readers would also end a record at the other character, and take what follows for another
+    record: so that character becomes U+FFFD.
 
     >>> b"".join(own_breaks([b"a\r", b"\r\nb\rc\n", b"d\r\n"], is_old=False)).decode()
     'a\r\nb�c\nd\r\n'
@@ -44,8 +44,8 @@ def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
         yield text if is_plain else _RETURNS.sub(_own_break, text)
 
 
-def _own_break(found: re.Match[bytes]) -> bytes:
-    return b"\r\n" if found[1] else _UNREADABLE
+def _own_break(match: re.Match[bytes]) -> bytes:
+    return b"\r\n" if match[1] else _UNREADABLE
 
 
 def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -67,7 +67,7 @@ def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _last_boundary(block: bytes) -> int:
-    """Return where the last character begins, if it may continue after the block."""
+    """Return where the last character begins if it may continue in the next block, else the end."""
     for back in range(1, min(_LONGEST_SEQUENCE, len(block) + 1)):
         if block[-back] >= 0xC0:
             return len(block) - back
@@ -87,21 +87,21 @@ def repaired(text: bytes) -> str:
     return _ESCAPED.sub("\ufffd", text.decode(errors="surrogateescape"))
 
 
-def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:
-    """Yield the same text, each longer run without a mark cut to ``kept`` bytes and a hash.
+def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], longest: int) -> Iterator[bytes]:
+    """Yield the same text, with a hash for what follows the ``longest`` run without a mark.
 
     The marks give a file its structure, which is unchanged. A shortened run is longer than
-    ``kept``, so it differs from every other run. No character is cut in two. If U+FFFD was cut
-    off, it stands behind the hash.
+    ``longest``, so it differs from every other run. No character is cut in two. If U+FFFD was cut
+    off, it follows the hash.
 
     Guarantee: what a run becomes depends only on its bytes; different runs stay different.
 
-    >>> runs = b"".join(short_runs([b"1,x", b"xxxx", b"xxxx", b"x,y"], marks=[b","], kept=6))
+    >>> runs = b"".join(short_runs([b"1,x", b"xxxx", b"xxxx", b"x,y"], marks=[b","], longest=6))
     >>> runs[:8], len(runs), runs[-2:]
     (b'1,xxxxxx', 74, b',y')
     """
     sign = re.compile(b"|".join(map(re.escape, marks)))
-    run = _Stretch(kept)
+    run = _UnmarkedRun(longest)
     for block in blocks:
         if run.is_short(block, sign):
             yield block
@@ -114,18 +114,22 @@ def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) ->
     yield run.ended()
 
 
-class _Stretch:
+class _UnmarkedRun:
     """Bytes without a mark, received in parts."""
 
-    def __init__(self, kept: int) -> None:
-        self._kept, self._length, self._dropped = kept, 0, sha256()
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._begin()
+
+    def _begin(self) -> None:
+        self._length, self._dropped = 0, sha256()
         self._is_cut, self._is_unreadable, self._last = False, False, b""
 
     def is_short(self, block: bytes, sign: re.Pattern[bytes]) -> bool:
-        """Return whether no run in a block is too long, and if so skip the block."""
-        half = self._kept // 2
+        """Return whether no run in a block is too long; if so, count its last run as begun."""
+        half = self._longest // 2
         first = sign.search(block)
-        if first is None or self._length + first.start() > self._kept:
+        if first is None or self._length + first.start() > self._longest:
             return False
         # If a run is too long, one of these parts has no mark.
         starts = range(0, len(block) - half + 1, half)
@@ -138,9 +142,9 @@ class _Stretch:
         return True
 
     def added(self, part: bytes) -> bytes:
-        """Return what is shown of further bytes of the run."""
-        room = 0 if self._is_cut else max(self._kept - self._length, 0)
-        # The rest of a character is shown too: half a character would spoil the record.
+        """Return what remains of further bytes of the run."""
+        room = 0 if self._is_cut else max(self._longest - self._length, 0)
+        # The rest of a character remains too: half a character would spoil the record.
         while not self._is_cut and room < len(part) and part[room] & 0xC0 == 0x80:
             room += 1
         self._is_cut = room < len(part)
@@ -150,16 +154,15 @@ class _Stretch:
 
     def _drop(self, part: bytes) -> None:
         self._dropped.update(part)
-        joint = self._last + part[:_LONGEST_SEQUENCE]  # a character may be in two parts
+        joint = self._last + part[:_LONGEST_SEQUENCE]  # a character may begin in the part before
         self._is_unreadable |= _UNREADABLE in part or _UNREADABLE in joint
         self._last = (self._last + part[-_LONGEST_SEQUENCE:])[-_LONGEST_SEQUENCE:]
 
     def ended(self) -> bytes:
-        """Return the replacement for the bytes that were not shown, and begin another run."""
-        digest = self._dropped.hexdigest().encode() if self._length > self._kept else b""
+        """Return the replacement for the bytes that were dropped, and begin another run."""
+        digest = self._dropped.hexdigest().encode() if self._length > self._longest else b""
         digest += _UNREADABLE * self._is_unreadable
-        self._length, self._dropped = 0, sha256()
-        self._is_cut, self._is_unreadable, self._last = False, False, b""
+        self._begin()
         return digest
 
 
@@ -176,10 +179,10 @@ def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:
         end, line_break, following = block.partition(b"\n")
         end = end if length else end.lstrip(_BLANKS)
         room = longest - length
-        kept, dropped = end[:room], end[room:]
+        shown, dropped = end[:room], end[room:]
         if not is_marked and dropped.strip(_BLANKS):
-            kept, is_marked = kept + _NEVER_JSON, True
-        yield kept
+            shown, is_marked = shown + _NEVER_JSON, True
+        yield shown
         length += min(len(end), room)
         if line_break:
             lines, last_break, begun = following.rpartition(b"\n")
@@ -196,14 +199,14 @@ def array_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     >>> b"".join(array_lines([b'[{"a": "x,]"},\n {"a":\n', b'[1, 2]}, 3]\n']))
     b'{"a": "x,]"}\n  {"a": [1, 2]}\n 3\n \n'
     """
-    splitting = _Splitting()
+    splitter = _ArraySplitter()
     for block in blocks:
-        yield splitting.lines(block)
+        yield splitter.lines(block)
     yield b"\n"
 
 
-class _Splitting:
-    """Where in an array the last block ended."""
+class _ArraySplitter:
+    """Splits an array block by block; it knows where in the array the last block ended."""
 
     def __init__(self) -> None:
         self.depth, self.is_text, self.is_escaped = 0, False, False

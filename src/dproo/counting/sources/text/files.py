@@ -16,10 +16,10 @@ from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt, load
 from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
-from dproo.counting.sources.text.header import Header, behind
+from dproo.counting.sources.text.header import Header, after
 from dproo.errors import DamagedFileError
 
-_AS_THEY_ARE = {UTF_8, "utf-8-sig", "ascii"}
+_UTF_8_TOO = {UTF_8, "utf-8-sig", "ascii"}
 _MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
 _ENCRYPTED = 1
 _ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip or zlib header, any window
@@ -50,30 +50,17 @@ class TextFile:
     ) -> TextFile:
         """Read the header of a file, and nothing after it.
 
-        The separator is what separates its names if neither the layout nor the header says so. It
-        is None if there is no header: the first bytes are then a record, and are not looked at.
+        The separator is what separates its names if neither the layout nor the header shows it. It
+        is None if there is no header: the first bytes are then a record, which must not be read.
         """
         _, compression = layout.ending_of(opened.path)
-        if compression == ZSTD:
-            load("zstandard", extra="zstd")
-        if compression is not None and not opened.start().startswith(_MAGIC[compression]):
-            raise ValueError(refusal("data", f"be compressed as {compression}", opened.path))
-        if compression == ZIP and (
-            isinstance(opened, Incoming) or the_only_file(opened.name) is None
-        ):
-            raise ValueError(
-                refusal("data", "be an archive of one file without a password", opened.path)
-            )
-        encoding = layout.encoding or UTF_8
-        raw = cls(opened, encoding, compression)
-        if compression is not None and not raw.is_unpacked:
-            what = f"be compressed as {compression}, in a way that can be unpacked here"
-            raise ValueError(refusal("data", what, opened.path))
+        file = cls(opened, layout.encoding or UTF_8, compression)
+        file.check_compression()
         if separator is None:
-            return raw
+            return file
         header = Header.of(
-            raw.raw_blocks(),
-            encoding=encoding,
+            file.raw_blocks(),
+            encoding=file.encoding,
             quote=layout.quote,
             delimiter=layout.delimiter,
             default=separator,
@@ -82,48 +69,59 @@ class TextFile:
         )
         return cls(opened, header.encoding, compression, header)
 
+    def check_compression(self) -> None:
+        """Refuse a file that is not compressed as stated, or cannot be unpacked."""
+        file, compression = self.opened, self.compression
+        if compression is None:
+            return
+        condition = f"be compressed as {compression}"
+        if compression == ZSTD:
+            load("zstandard", extra="zstd")
+        if not file.start().startswith(_MAGIC[compression]):
+            raise ValueError(refusal("data", condition, file.path))
+        if compression == ZIP and (isinstance(file, Incoming) or the_only_file(file.name) is None):
+            condition = "be an archive of one file without a password"
+            raise ValueError(refusal("data", condition, file.path))
+        with suppress(DamagedFileError):
+            next(self.raw_blocks(), None)
+            return
+        condition += ", in a way that can be unpacked here"
+        raise ValueError(refusal("data", condition, file.path))
+
     @property
     def is_plain(self) -> bool:
         """Whether the file can be read without conversion."""
         return self.compression is None and self.encoding in {UTF_8, "ascii"}
 
-    @property
-    def is_unpacked(self) -> bool:
-        """Whether its beginning can be unpacked, which is not looked at."""
-        with suppress(DamagedFileError):
-            next(self.raw_blocks(), None)
-            return True
-        return False
-
     def raw_blocks(self) -> Iterator[bytes]:
-        """Yield the content unpacked, a part at a time."""
+        """Yield the unpacked content, a part at a time."""
         if self.compression == ZIP:
             return _checked(_unzipped(self.opened.name))
         return plain_blocks(self.opened.blocks(), self.compression)
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield all after the header, decompressed and in UTF-8, perhaps with invalid bytes."""
+        """Yield what follows the header, unpacked and in UTF-8, perhaps with invalid bytes."""
         blocks = self.raw_blocks()
         if self.header is not None:
-            blocks = behind(blocks, self.header.length)
+            blocks = after(blocks, self.header.length)
         elif self.encoding == "utf-8-sig":
             blocks = unmarked(blocks)
-        return blocks if self.encoding in _AS_THEY_ARE else _transcoded(blocks, self.encoding)
+        return blocks if self.encoding in _UTF_8_TOO else _transcoded(blocks, self.encoding)
 
     def begins_with(self, sign: bytes) -> bool:
         """Return whether a character is the first after a byte-order mark and blanks."""
         starts = (block.lstrip() for block in unmarked(self.blocks()))
-        return next((start for start in starts if start), b"").startswith(sign)
+        return next(filter(None, starts), b"").startswith(sign)
 
 
 def unmarked(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the same bytes without a leading UTF-8 mark."""
-    held = b""
+    start = b""
     for block in blocks:
-        held += block
-        if len(held) >= len(codecs.BOM_UTF8):
+        start += block
+        if len(start) >= len(codecs.BOM_UTF8):
             break
-    yield held.removeprefix(codecs.BOM_UTF8)
+    yield start.removeprefix(codecs.BOM_UTF8)
     yield from blocks
 
 
@@ -146,29 +144,28 @@ def plain_blocks(blocks: Iterable[bytes], compression: str | None) -> Iterator[b
 
 
 def _checked(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same blocks; what a library raises becomes an error without details."""
+    """Yield the same blocks; any error of a library becomes one without details."""
     try:
         yield from blocks
     except DamagedFileError:
         raise
-    except Exception:  # noqa: BLE001 - in the words of zlib, zstandard or zipfile
+    except Exception:  # noqa: BLE001 - of zlib, zstandard or zipfile, in its own words
         raise DamagedFileError from None
 
 
 def the_only_file(archive: str) -> zipfile.ZipInfo | None:
-    """Return the file in a ZIP archive; None if there is not exactly one that can be read."""
+    """Return the file in a ZIP archive, or None if there is not exactly one that can be read."""
 
     def listed() -> list[zipfile.ZipInfo]:
         with zipfile.ZipFile(archive) as opened:
-            return [found for found in opened.infolist() if not found.is_dir()]
+            return [entry for entry in opened.infolist() if not entry.is_dir()]
 
-    files = attempt(listed) or []  # a damaged archive makes the library raise errors of any kind
-    is_read = len(files) == 1 and not files[0].flag_bits & _ENCRYPTED
-    return files[0] if is_read else None
+    files = attempt(listed) or []  # for a damaged archive, the library may raise anything
+    is_readable = len(files) == 1 and not files[0].flag_bits & _ENCRYPTED
+    return files[0] if is_readable else None
 
 
 def _unzipped(archive: str) -> Iterator[bytes]:
-    """Yield the content of the only file in a ZIP archive."""
     only = the_only_file(archive)
     with zipfile.ZipFile(archive) as opened, opened.open(only or "") as content:
         while block := content.read(_LONGEST):

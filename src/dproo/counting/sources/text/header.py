@@ -1,7 +1,7 @@
 """The header: where it ends, which encodings it may have, and which names it may hold.
 
-It is the only part of a file that is shown before a charge, so nothing after it may get into it.
-A header ends at the first line break *of the bytes*: in an encoding in which those bytes mean
+It is the only part of a file that is shown before a charge, so no record may be taken for part of
+it. A header ends at the first line break *of the bytes*: in an encoding in which those bytes mean
 something else, or with an unclosed quote, every record would become the name of a column.
 Anything that is not a header by these rules is refused in one sentence that quotes nothing.
 """
@@ -34,7 +34,7 @@ BAD_NAMES = (
 )
 SKIPPED = (
     "skip_rows and comment must lead to the header line, in the first 64 KiB of the file; the line"
-    " that they lead to is empty, or behind the end. Skip another number of lines: skip_rows=2."
+    " that they lead to is empty, or after the end. Skip another number of lines: skip_rows=2."
 )
 MANY_SEPARATORS = (
     "delimiter must be given: the header line has more than one of , ; | and tab. Add"
@@ -54,11 +54,11 @@ _BEHIND = [b"", *(bytes([second]) for second in range(256) if second != ord("\n"
 
 
 class HeaderError(ValueError):
-    """A line that is not a header, or cannot be shown; the message quotes nothing of it."""
+    """A line that is not a header, or cannot be shown; the message does not quote it."""
 
 
 _RECORD = re.compile(r'\s*(\{|\[\s*[\[{"\d-])')
-"""How a line of JSON begins, which is a record, not a header."""
+"""The beginning of a line of JSON, which is a record, not a header."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Header:
 
     Attributes:
         names: the columns that it names.
-        length: how many bytes it takes, with its line break and all that stands before it.
-        is_marked: whether a byte-order mark stands before it.
-        line_break: what ends it, in ASCII; nothing if the file ends with it.
-        encoding: of the bytes behind it.
+        length: how many bytes come before the records.
+        is_marked: whether the file begins with a byte-order mark.
+        line_break: the line break that ends it, in ASCII, or b"" if the file ends with it.
+        encoding: the encoding of the records.
         delimiter: what separates its names, and the cells of the records.
     """
 
@@ -93,7 +93,7 @@ class Header:
         skip: int = 0,
         comment: str = "",
     ) -> Header:
-        """Read the header line of a file, and nothing behind it.
+        """Read the header line of a file, and nothing after it.
 
         A line such as ``sep=;`` before it, as Excel writes and reads it, names the separator.
 
@@ -103,7 +103,7 @@ class Header:
             quote: what encloses names.
             delimiter: what separates them; by default the one that the line has.
             default: what separates them if the line has none.
-            skip: how many lines stand before the header.
+            skip: how many lines come before the header.
             comment: how further lines before it begin, if there are any.
         """
         is_wide = encoding == UTF_16
@@ -139,14 +139,14 @@ def _separator(line: str, quote: str, default: str) -> str:
     (';', ',')
     """
     bare = re.sub(f"{quote}[^{quote}]*{quote}", "", line)
-    found = [sign for sign in _SEPARATORS if sign in bare]
-    if len(found) > 1:
+    separators = [sign for sign in _SEPARATORS if sign in bare]
+    if len(separators) > 1:
         raise HeaderError(MANY_SEPARATORS)
-    return found[0] if found else default
+    return separators[0] if separators else default
 
 
 def require_names(names: Sequence[str], sentence: str = BAD_NAMES) -> None:
-    """Refuse names that cannot be shown as names of columns: they may be records.
+    """Refuse names that are too odd for names of columns: they may be records.
 
     >>> require_names(["age", "größe"])
     """
@@ -162,17 +162,17 @@ def _is_name(name: str) -> bool:
 
 def _start(blocks: Iterable[bytes], *, is_wide: bool, skip: int, comment: str) -> bytes:
     """Return the first bytes: all of the header line, or more than a header can have."""
-    held = bytearray()
+    start = b""
     for block in blocks:
-        held += block
-        if len(held) > LENGTH_MAX:
+        start += block
+        if len(start) > LENGTH_MAX:
             break
         if not is_wide:
-            _, end, line_break, _ = _located(bytes(held), 0, 1, skip, comment)
-            # Whether it is CR LF shows in the byte behind CR.
-            if line_break and held[end:].strip(b"\r"):
+            _, end, line_break, _ = _located(start, 0, 1, skip, comment)
+            # Only the byte after CR shows whether the line break is CR LF.
+            if line_break and start[end:].strip(b"\r"):
                 break
-    return bytes(held[: LENGTH_MAX + 1])
+    return start[: LENGTH_MAX + 1]
 
 
 def _located(
@@ -198,7 +198,7 @@ def _located(
 
 
 def _mark(start: bytes, encoding: str) -> tuple[bytes, int, str]:
-    """Return the byte-order mark, the bytes of a code unit, and the encoding after the mark."""
+    """Return the byte-order mark, the size of a code unit in bytes, and the encoding after it."""
     if encoding == UTF_16:
         mark = start[:2]
         if mark not in _MARKS_16:
@@ -216,19 +216,19 @@ def _first_break(start: bytes, begin: int, unit: int) -> tuple[int, bytes]:
     In UTF-16 a line break is a code unit, not any two bytes that look like one.
     """
     if unit == 1:
-        found = _BREAK.search(start, begin)
-        return (found.start(), found[0]) if found else (len(start), b"")
+        match = _BREAK.search(start, begin)
+        return (match.start(), match[0]) if match else (len(start), b"")
     is_little = start[:2] == codecs.BOM_UTF16_LE
     order = "little" if is_little else "big"
-    signs = [
+    units = [
         int.from_bytes(start[at : at + 2], order)  # type: ignore[arg-type]
         for at in range(begin, len(start) - 1, 2)
     ]
-    found = _BREAK.search(bytes(min(128, sign) for sign in signs))
-    return (begin + 2 * found.start(), found[0]) if found else (len(start), b"")
+    match = _BREAK.search(bytes(min(128, unit) for unit in units))
+    return (begin + 2 * match.start(), match[0]) if match else (len(start), b"")
 
 
-def behind(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
+def after(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
     """Yield the bytes after the first ``length`` ones."""
     left = length
     for block in blocks:
@@ -241,20 +241,18 @@ def behind(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
 def text_encoding(name: str) -> str | None:
     """Return Python's name of an encoding that files may have, or None for any other.
 
-    UTF-16 is one, as its byte-order mark shows where lines end. For all others the condition is
-    computed, not listed: ASCII bytes mean ASCII characters, whatever precedes them, so that a
-    line break of the bytes is one of the text and no byte changes the meaning of those after
-    it; and invalid bytes can be replaced.
+    UTF-16 is one: its byte-order mark shows where lines end. For all others the condition is
+    computed, not listed: ASCII bytes mean ASCII characters, whatever comes before them, so that a
+    line break of the bytes is one of the text and no byte changes the meaning of later ones; and
+    invalid bytes can be replaced.
 
     >>> [text_encoding(name) for name in ("latin1", "UTF_16", "cp037", "utf-7", "idna", "rot13")]
     ['iso8859-1', 'utf-16', None, None, None, None]
     """
     try:
-        found = codecs.lookup(name).name
-        if found == UTF_16:
-            return found
-        return found if _is_plain(found) else None
-    except Exception:  # noqa: BLE001 - a codec may do anything
+        codec = codecs.lookup(name).name
+        return codec if codec == UTF_16 or _is_plain(codec) else None
+    except Exception:  # noqa: BLE001 - a codec may raise anything
         return None
 
 
@@ -270,8 +268,8 @@ def _is_plain(name: str) -> bool:
 def _keeps(decoder: codecs.IncrementalDecoder, first: bytes) -> bool:
     """Return whether line breaks, quotes and commas keep their meaning after this byte.
 
-    A trail byte may be ASCII, but not below the digits. Enough line breaks follow for a decoder
-    that waits for the rest of a character, at most eight bytes.
+    A trail byte may be ASCII, but not below the digits. Enough line breaks follow to complete a
+    character for which a decoder waits, of at most eight bytes.
     """
     text = decoder.decode(b"".join(first + rest + _BREAKS.encode() for rest in _BEHIND))
     parts = text.split(_BREAKS)

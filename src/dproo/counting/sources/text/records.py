@@ -59,10 +59,10 @@ class Syntax:
         self._cell = re.compile(rb"(?:%b(%b)|([^%b\n]*+))(%b|\n)" % (blank, quoted, d, d))
 
     def ends(self, block: bytes) -> tuple[int, int, bool]:
-        """Return where the first and the last record that end in a block end; pass the block.
+        """Return where the first and the last record in a block end, and go on to the next block.
 
-        Both are 0 if none does. The third result is whether quotes are only where a careful
-        program writes them.
+        Both are 0 if no record ends in it. The third result is whether quotes are only where a
+        careful program writes them.
         """
         start, place = 0, self.place
         if place is Place.QUOTED:
@@ -70,15 +70,10 @@ class Syntax:
             if not start:
                 return 0, 0, True
             place = Place.CLOSED
-        behind = block[start : start + 1]
-        is_odd = place is Place.CLOSED and behind not in {
-            b"",
-            b"\r",
-            b"\n",
-            self.delimiter,
-            self.quote,
-        }
-        is_odd = is_odd or (place in {Place.PLAIN, Place.BLANK} and behind == self.quote)
+        following = block[start : start + 1]
+        is_odd = place in {Place.PLAIN, Place.BLANK} and following == self.quote
+        if place is Place.CLOSED:
+            is_odd = following not in {b"", b"\r", b"\n", self.delimiter, self.quote}
         pairs = self._pairs.match(block, start)
         end = start if pairs is None else pairs.end()
         quote = block.find(self.quote, end)
@@ -97,7 +92,7 @@ class Syntax:
         return first.end(), self._last(block, start, end, outside), True
 
     def _walked(self, block: bytes) -> tuple[int, int, bool]:
-        """Return the ends in any block, quote by quote."""
+        """Return what :meth:`ends` returns, going from quote to quote: for odd quotes, slowly."""
         at, first, last, place = 0, 0, 0, self.place
         while True:
             quote = block.find(self.quote, at)
@@ -136,7 +131,7 @@ class Syntax:
 
     @property
     def closing(self) -> bytes:
-        """What ends a record at this place."""
+        """The bytes that would end a record here."""
         return (self.quote if self.place is Place.QUOTED else b"") + b"\n"
 
     def careful(self, records: bytes) -> bytes:
@@ -148,11 +143,11 @@ class Syntax:
         """
         return self._cell.sub(self._careful, records)
 
-    def _careful(self, found: re.Match[bytes]) -> bytes:
-        quoted, cell, end = found.groups()
+    def _careful(self, match: re.Match[bytes]) -> bytes:
+        quoted, cell, end = match.groups()
         if quoted is not None:
             _, *parts = quoted.split(self.quote)
-            # By turns between quotes and outside; nothing between two quotes is a quote.
+            # The parts are by turns inside and outside quotes; an empty part outside is a quote.
             parts[-1] = parts[-1].rstrip(b" \r")
             is_odd = any(parts[1::2])
             parts[1:-1:2] = [part or self.quote for part in parts[1:-1:2]]
@@ -160,7 +155,7 @@ class Syntax:
             if is_odd and self._longest_run is not None and len(cell) > self._longest_run:
                 cell += _UNREADABLE  # with its quotes elsewhere, it would be shortened differently
         elif self.quote not in cell:
-            return found[0]
+            return match[0]
         text = cell.removesuffix(b"\r") if quoted is None else cell
         return self.quote + text.replace(self.quote, self.quote * 2) + self.quote + end
 
@@ -174,8 +169,8 @@ class Parts:
     Args:
         blocks: the text, with records that end in LF or CR LF.
         syntax: how cells are separated and quoted.
-        length: how long a part is, which it exceeds by a record and two blocks at most.
-        longest: how long a record may be; a line longer than that replaces a longer one.
+        length: how long a part is; it may be longer by a record and two blocks.
+        longest: how long a record may be; a longer one becomes a line that is just too long.
 
     >>> syntax = Syntax(delimiter=b",", quote=b'"')
     >>> blocks = [b"1,a\n", b'"2\n', b'3"\n4\n', b"5678", b"9012\n5"]
