@@ -31,7 +31,7 @@ from dproo.schema.codebook import CodeBook
     multiple=True,
     help="A cell that you type: what would it count as? For one of several columns: COLUMN=CELL.",
 )
-@click.option("--person", help="The column that names whom a record is about.")
+@click.option("--person", help="The column that identifies people.")
 @click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
 @with_options(READING_OPTIONS)
 @json_option

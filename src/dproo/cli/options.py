@@ -152,7 +152,7 @@ def _read(
     axis = alphabet.axes[0]
     if not isinstance(axis, Bins):
         raise ValueError(  # noqa: TRY004 - an option, not a type
-            "--missing must be used with bins: of a list, what is not in it is missing."
+            "--missing must be used with bins: in a list, every value that is left out is missing."
         )
     try:
         numbers = tuple(sorted(map(float, missing)))

@@ -84,7 +84,7 @@ _CHARGE = (
     ),
     click.option(
         "--person",
-        help="The column that names whom a record is about: count one record of each person.",
+        help="The column that identifies people: count one record of each person.",
         shell_complete=output.columns,
     ),
     click.option(

@@ -97,7 +97,7 @@ class Targets:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
         files = [new_file("out", str(file)) for file in (path, *_beside(path))]
         if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
-            raise ValueError("out, what is written beside it, and model must be different files.")
+            raise ValueError("out, the metadata beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 
     def write(self, model: Model) -> str:

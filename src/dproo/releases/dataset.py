@@ -107,11 +107,9 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         if dataset is not None:
             raise ValueError("dataset must be given once: the charge has one of its own.")
         return Dataset(source=source, protection=protection, charge=ledger)
-    dataset = None if dataset is None else plain_text("dataset", dataset)
     namesake = None
-    if ledger is not None and dataset is None:
-        namesake = source if isinstance(data, str | os.PathLike) else None
-        dataset = None if namesake is None else _name_of(namesake)
+    if ledger is not None and dataset is None and isinstance(data, str | os.PathLike):
+        namesake, dataset = source, _name_of(source)
     charge = Charge(ledger=ledger, dataset=dataset)
     return Dataset(source=source, protection=protection, charge=charge, namesake=namesake)
 

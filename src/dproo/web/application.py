@@ -91,7 +91,10 @@ def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> A
 def _room(request: Request) -> Response:
     text = render(
         request.url.path.strip("/"),
-        samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
+        samplers={
+            name: str(sampler.__doc__).strip().partition("\n")[0].replace("``", "")
+            for name, sampler in SAMPLERS.items()
+        },
         default=AUTO,
         plain=PLAIN,
         shapes={name: words for name, (_, words) in SHAPES.items()},
@@ -103,10 +106,6 @@ def _room(request: Request) -> Response:
         whole={name: kind.words for name, kind in FIELD_TYPES.items() if kind.letters},
     )
     return HTMLResponse(text)
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0].replace("``", "")
 
 
 SAMPLE = "sample-admissions.csv"

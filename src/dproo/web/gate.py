@@ -285,6 +285,6 @@ class Nonces(Generic[Shown]):
             held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
         if held is None or held[0] < time.monotonic():
             raise ValueError(
-                "nonce must be of what was shown and not yet confirmed. Review it again."
+                "nonce must belong to a review that is not yet confirmed. Review it again."
             )
         return held[1]
