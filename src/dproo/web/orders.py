@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -328,7 +329,9 @@ class Declaration:
                 unit=texts["unit"] or "record",  # type: ignore[arg-type]
             )
         )
-        _require_free(ledger, dataset)
+        with suppress(MissingLedgerError):
+            if dataset.casefold() in map(str.casefold, Ledger(ledger).datasets()):
+                raise taken(dataset)
         return cls(
             dataset=dataset, budget=texts["budget"], delta=delta, relation=relation, ledger=ledger
         )
@@ -355,12 +358,3 @@ class Declaration:
             self.dataset, budget=self.budget, delta=self.delta, **self.relation
         )
         return {"dataset": self.dataset}
-
-
-def _require_free(ledger: Address, dataset: str) -> None:
-    try:
-        names = Ledger(ledger).datasets()
-    except MissingLedgerError:
-        return
-    if dataset.casefold() in {name.casefold() for name in names}:
-        raise taken(dataset)
