@@ -878,7 +878,7 @@ MUTANTS = {
         "accept_restore.restore", 'nano=min(note.nano, TERMS["budget_max"]),', "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
-        "Witness.lineage", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
+        "Witness.lineage", "while lineage and lineage[-1].seq >= note.seq:", "while lineage and lineage[-1].seq > 10**9:", CHARGED_AGAIN,
     ),
     "two copies make the same event": (
         "Draft.id", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
@@ -935,7 +935,7 @@ MUTANTS = {
         "ledger/stores/schema.sql", "charged.seq, 0, 0, '', record.id,", "charged.seq, 0, 0, dproo.now(), record.id,", NO_TIME,
     ),
     "a sticky folder is taken for one's own": (
-        "_require_part", "not is_last and found.st_mode", "found.st_mode", STICKY,
+        "_require_part", "not is_last and status.st_mode", "status.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
         "_charged.reserve", "                delta=request.delta,\n", "", DELTA_FIRST,

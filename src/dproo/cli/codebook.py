@@ -129,31 +129,31 @@ def _saved(book: CodeBook, out: str) -> None:
 @json_option
 def preview_command(file: str, *, as_json: bool) -> None:
     """Preview a code book, or a draft: its columns, their values and where these come from."""
-    found = overview(file)
+    preview = overview(file)
     if as_json:
-        print_json(_object(found))
+        print_json(_object(preview))
         return
     rows = [("column", "type", "values", "")]
     rows += [
         (line.column, line.kind, "TODO" if line.k is None else f"{line.k:,}", line.shown)
-        for line in found.lines
+        for line in preview.lines
     ]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     for column, kind, k, shown in rows:
         line = f"{column:<{widths[0]}}  {kind:<{widths[1]}}  {k:>{widths[2]}}  {shown}"
         echo(line.rstrip())
-    for source in dict.fromkeys(line.source for line in found.lines if line.source):
-        named = [line.column for line in found.lines if line.source == source]
+    for source in dict.fromkeys(line.source for line in preview.lines if line.source):
+        named = [line.column for line in preview.lines if line.source == source]
         echo(f"Where the values come from: {source} ({', '.join(named)}).")
-    for note in found.notes:
+    for note in preview.notes:
         echo(note, err=True)
 
 
-def _object(found: Overview) -> dict[str, Any]:
+def _object(preview: Overview) -> dict[str, Any]:
     return {
-        "is_draft": found.is_draft,
-        "codebook_sha256": found.digest,
-        "notes": list(found.notes),
+        "is_draft": preview.is_draft,
+        "codebook_sha256": preview.digest,
+        "notes": list(preview.notes),
         "columns": [
             {
                 "column": line.column,
@@ -162,7 +162,7 @@ def _object(found: Overview) -> dict[str, Any]:
                 "values": line.shown,
                 "source": line.source,
             }
-            for line in found.lines
+            for line in preview.lines
         ],
     }
 
