@@ -929,7 +929,7 @@ MUTANTS = {
         "SqliteStore._check", "if known is None or session.head() != known.head:", "if known is None:", OTHERS,
     ),
     "a file of the same size is taken for the same": (
-        "SqliteStore._stamp", "found.st_size, found.st_mtime_ns, found.st_ctime_ns", "found.st_size", KEPT,
+        "SqliteStore._stamp", "status.st_size, status.st_mtime_ns, status.st_ctime_ns", "status.st_size", KEPT,
     ),
     "the database keeps the time of a record": (
         "ledger/stores/schema.sql", "charged.seq, 0, 0, '', record.id,", "charged.seq, 0, 0, dproo.now(), record.id,", NO_TIME,

@@ -201,12 +201,12 @@ def sample_command(data: str, **options: Any) -> None:
     each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
-        found = released(dataset, epsilon=options["epsilon"], **each)
+        result = released(dataset, epsilon=options["epsilon"], **each)
         if not as_json:
-            return found.receipt, "".join(map(shown, _lines(found.values)))
+            return result.receipt, "".join(map(shown, _lines(result.values)))
         # The receipt of a private table holds its model, and none of the rows drawn from it.
-        details = {"values": list(found.values), **found.receipt.details}
-        return replace(found.receipt, details=details), ""
+        details = {"values": list(result.values), **result.receipt.details}
+        return replace(result.receipt, details=details), ""
 
     release(data, options, made, what="counting", groups=grouped)
 

@@ -67,10 +67,10 @@ def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> A
         return HTMLResponse(render("door", key=key))
 
     def file(request: Request) -> Response:
-        found = static.get(request.path_params["name"])
-        if found is None:
+        content = static.get(request.path_params["name"])
+        if content is None:
             raise HTTPException(404)
-        return Response(found[0], media_type=found[1])
+        return Response(content[0], media_type=content[1])
 
     def missing(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500

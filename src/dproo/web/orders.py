@@ -155,8 +155,8 @@ class Order:
     def _what(self) -> str:
         where, names = self.source.where, f"column “{', '.join(self.request.columns)}”"
         match self.request:
-            case FoundTableRequest(columns=found):
-                table = f"A private table of {_columns(found)} of {where}"
+            case FoundTableRequest(columns=columns):
+                table = f"A private table of {_columns(columns)} of {where}"
                 return f"{table}, whose values are found first,"
             case ModelRequest(codebook=book):
                 return f"A private table of {_columns(book.columns)} of {where}"

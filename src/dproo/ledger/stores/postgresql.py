@@ -123,16 +123,16 @@ class PostgresqlSession(LedgerSession):
 
     def now(self) -> str:
         """Return the time of the server."""
-        (found,) = self.execute("SELECT dproo.now()").fetchone()
-        return str(found)
+        (now,) = self.execute("SELECT dproo.now()").fetchone()
+        return str(now)
 
     clock = now
 
     @property
     def role(self) -> str:
         """The role that is connected."""
-        (found,) = self.execute("SELECT session_user").fetchone()
-        return str(found)
+        (role,) = self.execute("SELECT session_user").fetchone()
+        return str(role)
 
     def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset, computed by the database."""
