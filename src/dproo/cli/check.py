@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dproo.cli.options import READING_OPTIONS, letters, source_of, warn, with_options
+from dproo.cli.options import READING_OPTIONS, TABLE_OPTION, letters, source_of, warn, with_options
 from dproo.cli.output import echo, json_option, print_json
 from dproo.releases.check import Check, Trial
 from dproo.releases.dataset import Dataset
@@ -32,8 +32,7 @@ from dproo.schema.codebook import CodeBook
     help="A cell that you type: what would it count as? For one of several columns: COLUMN=CELL.",
 )
 @click.option("--person", help="The column that identifies people.")
-@click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
-@with_options(READING_OPTIONS)
+@with_options((TABLE_OPTION, *READING_OPTIONS))
 @json_option
 def check_command(
     data: str, *, codebook: str | None, cells: tuple[str, ...], as_json: bool, **options: Any

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli.options import LAYOUT_OPTIONS, book_of, release, with_options
+from dproo.cli.options import LAYOUT_OPTIONS, TABLE_OPTION, book_of, release, with_options
 from dproo.cli.output import (
     echo,
     json_option,
@@ -52,8 +52,7 @@ def codebook_command() -> None:
 
 @codebook_command.command("draft")
 @click.argument("data")
-@click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
-@with_options(LAYOUT_OPTIONS)
+@with_options((TABLE_OPTION, *LAYOUT_OPTIONS))
 @_OUT
 def draft_command(data: str, *, table: str | None, out: str | None, **layout: Any) -> None:
     """Draft a code book of DATA from its header and schema.

@@ -37,6 +37,9 @@ from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS, UNTYPED
 
+TABLE_OPTION = click.option(
+    "--table", help="The table of a database or DuckDB file: table or schema.table."
+)
 LAYOUT_OPTIONS = (
     click.option(
         "--format",

@@ -15,6 +15,7 @@ from dproo.cli.options import (
     LAYOUT_OPTIONS,
     READING,
     READING_OPTIONS,
+    TABLE_OPTION,
     letters,
     release,
     spelled,
@@ -70,7 +71,7 @@ _SOURCE = (
     click.option(
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
-    click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
+    TABLE_OPTION,
     click.option(
         "--engine",
         help="'spark', or a cluster such as spark://host:7077: read DATA, a table or Parquet"
