@@ -241,19 +241,19 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
     from dproo.study.comparison import compare  # noqa: PLC0415 - NumPy is an extra
 
     p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
-    found = compare(p=p, **options)
+    measured = compare(p=p, **options)
     known = {name: options[name] for name in ("n", "k", "epsilon")}
     choice = choose(epsilon=parse_epsilon(known["epsilon"]), k=known["k"], n=known["n"])
     if as_json:
         rows = [
             {"sampler": name, "alpha": a.alpha, "low": a.low, "high": a.high, "method": a.method}
-            for name, a in found.items()
+            for name, a in measured.items()
         ]
         recommended = {"sampler": choice.sampler, "reason": choice.reason}
         print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
         return
     echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
-    for name, a in found.items():
+    for name, a in measured.items():
         between = f"{a.low:.6f} to {a.high:.6f}"
         echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
     echo("")

@@ -307,7 +307,9 @@ class _Discovery:
         for column in request.known:
             name = column.name
             if name not in states:
-                self._list(column)
+                listed = {"type": "string", "categories": list(column.values)}
+                kind = listed if column.values else {"type": "boolean"}
+                self.fields.append({"name": name, **kind, "source": "its type lists them"})
             elif name in grids:
                 self._cut(states[name], edges[name], grids[name])
             else:
@@ -388,13 +390,6 @@ class _Discovery:
         if state.letters and sum(state.letters.values()) >= _ENOUGH * numbers:
             return ()
         return found.grid(noisy, scale, is_whole=state.guess.is_whole)
-
-    def _list(self, column: Column) -> None:
-        """Add a field with the letters that its type lists."""
-        kind: dict[str, Any] = {"type": "boolean"}
-        if column.values:
-            kind = {"type": "string", "categories": list(column.values)}
-        self.fields.append({"name": column.name, **kind, "source": "its type lists them"})
 
     def _cut(self, state: _ColumnState, edges: Sequence[float], counts: Counts) -> None:
         """Release the counts of a grid, and make bins of about equally many records."""
