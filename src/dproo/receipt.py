@@ -89,21 +89,17 @@ class Receipt:
             ValueError: it was not made by :meth:`as_dict`.
         """
         names = {field.name for field in fields(cls)} - {"details"}
-        known = {name: value for name, value in stored.items() if name in names}
-        details = {
-            name: value
-            for name, value in stored.items()
-            if name not in names | {"schema_version", "epsilon_decimal"}
-        }
+        known: dict[str, Any] = {"ledger": None, "column_names": (), "warnings": ()}
+        details: dict[str, Any] = {}
+        for name, value in stored.items():
+            if name not in {"schema_version", "epsilon_decimal"}:
+                (known if name in names else details)[name] = value
         try:
-            charged = known.pop("ledger", None)
-            return cls(
-                **known
-                | {name: tuple(known.get(name, ())) for name in ("column_names", "warnings")}
-                | {"epsilon": Fraction(known["epsilon"])},
-                ledger=None if charged is None else Charged(**charged),
-                details=details,
-            )
+            charged = known["ledger"]
+            known["ledger"] = None if charged is None else Charged(**charged)
+            for name in ("column_names", "warnings"):
+                known[name] = tuple(known[name])
+            return cls(**known | {"epsilon": Fraction(known["epsilon"])}, details=details)
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
             raise ValueError("receipt must be an object that a release wrote.") from None
 

@@ -67,18 +67,18 @@ def as_options(sentence: str) -> str:
     "Add --thousands ',', or --no-header."
     """
     sentence = _READ_AS.sub(_reading_option, sentence)
-    sentence = _ARGUMENT.sub(lambda found: _option(found[1], found[2].strip("'")), sentence)
+    sentence = _ARGUMENT.sub(lambda match: _option(match[1], match[2].strip("'")), sentence)
     for python, option in _PHRASES.items():
         sentence = sentence.replace(python, option)
     return sentence
 
 
-def _reading_option(found: re.Match[str]) -> str:
-    signs = dict(re.findall(r"(\w+)='([^']*)'", found[2]))
+def _reading_option(match: re.Match[str]) -> str:
+    signs = dict(re.findall(r"(\w+)='([^']*)'", match[2]))
     form = signs.pop("format", "")
     if signs:
         return " ".join(_option(name, sign) for name, sign in signs.items())
-    return _option("as", f"{found[1]}:{form}" if form else found[1])
+    return _option("as", f"{match[1]}:{form}" if form else match[1])
 
 
 def _option(name: str, value: str) -> str:
@@ -223,8 +223,8 @@ def curve(
             range. A sampler without a closed form takes a while for each point.
         known: two of n, k and alpha; the other one is solved for.
 
-    >>> found = curve(epsilon="0.1", n=1000, k=9)
-    >>> found["solved_for"], found["epsilon"][0], found["epsilon"][-1]
+    >>> answers = curve(epsilon="0.1", n=1000, k=9)
+    >>> answers["solved_for"], answers["epsilon"][0], answers["epsilon"][-1]
     ('alpha', 0.01, 10.0)
     """
     decades = log10(parse_epsilon(epsilon))

@@ -128,6 +128,16 @@ def test_the_certificate_shows_the_leak_of_the_printed_table():
     assert leak["witness"]["before"] == [[1, 1], [2, 1], [1, 9998]]
 
 
+def test_a_certificate_that_is_a_bound_says_so_and_what_its_two_datasets_reach():
+    few = ("certify", "--sampler", "bal-roo", "--neighbours", "add-remove", "--n", "3", "--k", "3")
+    lines = dproo(*few, "--epsilon", "1.0509").stdout.splitlines()
+    assert lines[1] == "worst loss   1.05035964061, a proven bound"
+    assert lines[3] == "found        0.452912146682, the loss between these two:"
+    attained = dproo("certify", "--sampler", "roo", "--n", "3", "--k", "3", "--epsilon", "1").stdout
+    assert "bound" not in attained
+    assert "found" not in attained
+
+
 def test_the_certificate_of_a_small_setting_can_be_enumerated():
     result = dproo("certify", "--n", "6", "--k", "3", "--epsilon", "0.5", "--enumerate")
     assert "epsilon = 0.5 holds for ls-roo (replace)" in result.stdout

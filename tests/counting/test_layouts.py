@@ -261,6 +261,19 @@ def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path,
             assert sum(counted(record, column="who")) == 10, record
 
 
+@pytest.mark.parametrize(("ending", "size"), list(product(ENDS, [b"5", b'5"', b'"5"x'])))
+def test_line_breaks_within_quotes_tell_cells_and_people_apart(tmp_path, ending, size):
+    """CR CR LF was read as CR LF there, so that two people were one."""
+    path = tmp_path / "a.csv"
+    cells = [b"a\r\r\nb", b"a\r\nb", b"a\nb", b"a"]
+    lines = [b"who,c,size", *(b'"%b",x,%b' % (cell, size) for cell in cells), b""]
+    path.write_bytes(ending.join(lines))
+    letters = ["a\ufffd\r\nb", "a\r\nb", "a\nb", "a"]
+    assert list(counting.count(path, alphabet=letters, column="who")) == [1, 1, 1, 1, 0]
+    # The first one names nobody: what stands for its line break stands for others too.
+    assert list(counting.count(path, alphabet=["x"], column="c", person="who")) == [3, 1]
+
+
 @pytest.mark.parametrize(
     "text", ["c,d\r\r\na,x\r\r\nb,y\r\r\n", "c,d\ra,x\rb,y\r", "c,d\na,x\r\nb,y"]
 )

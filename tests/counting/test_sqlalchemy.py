@@ -156,6 +156,21 @@ def test_one_connection_is_given_back(visits: sa.Engine) -> None:
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
 
 
+def test_a_connection_is_as_it_was_and_each_release_sees_new_records(visits: sa.Engine) -> None:
+    with visits.connect() as connection:
+        seen = counting.count(connection, table="visits", column="code", alphabet=["a"]).n
+        assert not connection.in_transaction()
+        with visits.begin() as another:
+            another.exec_driver_sql("INSERT INTO visits (code) VALUES ('a')")
+        with pytest.raises(ValueError, match="must be a column"):
+            counting.count(connection, table="visits", column="none", alphabet=["a"])
+        assert not connection.in_transaction()
+        with connection.begin() as transaction:
+            again = counting.count(connection, table="visits", column="code", alphabet=["a"]).n
+            assert transaction.is_active
+    assert again == seen + 1
+
+
 def test_a_draft_knows_names_and_types(visits: sa.Engine) -> None:
     fields = draft_codebook(visits, table="visits")["schema"]["fields"]
     assert {field["name"] for field in fields} >= {"code", "seen", "who"}
@@ -375,6 +390,18 @@ def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
             counting.count(connection, **asked)
         connection.exec_driver_sql("SET sql_big_selects = 1")
         assert list(counting.count(connection, **asked)) == [9, 0]
+
+
+def test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged(own: sa.Engine) -> None:
+    limits = "wait_timeout", "idle_transaction_timeout", "idle_readonly_transaction_timeout"
+    shown = "SELECT " + ", ".join(f"@@{limit}" for limit in limits)
+    with own.connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c INT)")
+        connection.exec_driver_sql("SET " + ", ".join(f"{limit} = 77" for limit in limits))
+        scan = counting.prepare(connection, table="t", columns=["c"], alphabets=[[1]])
+        assert tuple(connection.exec_driver_sql(shown).one()) == (28_800, 0, 0)
+        assert scan.count().n == 0
+        assert tuple(connection.exec_driver_sql(shown).one()) == (77, 77, 77)
 
 
 def _failing(_: object) -> None:

@@ -258,6 +258,14 @@ def test_ls_roo_never_obscures_more_than_roo(counts, epsilon, neighbours):
     assert obscured <= 1 - Fraction(counts.n * under, roo.weights(counts).total)
 
 
+def test_roo_can_be_nearer_to_a_few_records_than_ls_roo():
+    counts = [1, 1, 0]
+    shares = [Fraction(count, 2) for count in counts]
+    laws = [mechanism(name, epsilon=1, n=2, k=3).pmf(counts) for name in ("roo", "ls-roo")]
+    roo, ls = (sum(max(p - q, 0) for p, q in zip(law, shares, strict=True)) for law in laws)
+    assert Fraction(ls) > Fraction("1.14") * roo
+
+
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.001", "0.1", "1", "10"])
 def test_the_letter_table_is_what_its_search_relies_on(epsilon, neighbours):

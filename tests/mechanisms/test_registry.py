@@ -15,6 +15,7 @@ from dproo.cli.commands import cli
 from dproo.mechanisms import AUTO, SAMPLERS, choose, mechanism
 from dproo.mechanisms.bal_roo.sampler import CLEARLY, ENTRIES_MAX, BalancedRevealOrObscure
 from dproo.mechanisms.base import enough
+from dproo.mechanisms.registry import NOTICEABLE
 from dproo.report import advised_object
 
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "25"))
@@ -69,6 +70,14 @@ def test_auto_is_never_worse_than_another_sampler():
                 assert choice.alpha <= the_worst_case(name, setting) * ROUNDING, (name, setting)
         assert choice.alpha <= the_worst_case(choice.sampler, setting) * ROUNDING
         assert choice.reason
+
+
+def test_ls_roo_is_taken_where_another_is_hardly_better_and_the_reason_says_no_more():
+    taken = choose(epsilon=Fraction("0.3"), k=2, n=1000)
+    ds_roo = SAMPLERS["ds-roo"].worst_alpha_at(n=1000, k=2, epsilon=Fraction("0.3"))
+    assert taken.sampler == "ls-roo"
+    assert ds_roo < taken.alpha <= ds_roo * NOTICEABLE
+    assert taken.reason == "No sampler has a noticeably smaller proven worst case here."
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

@@ -878,7 +878,7 @@ MUTANTS = {
         "accept_restore.restore", 'nano=min(note.nano, TERMS["budget_max"]),', "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
-        "Witness.lineage", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
+        "Witness.lineage", "while lineage and lineage[-1].seq >= note.seq:", "while lineage and lineage[-1].seq > 10**9:", CHARGED_AGAIN,
     ),
     "two copies make the same event": (
         "Draft.id", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
@@ -929,13 +929,13 @@ MUTANTS = {
         "SqliteStore._check", "if known is None or session.head() != known.head:", "if known is None:", OTHERS,
     ),
     "a file of the same size is taken for the same": (
-        "SqliteStore._stamp", "found.st_size, found.st_mtime_ns, found.st_ctime_ns", "found.st_size", KEPT,
+        "SqliteStore._stamp", "status.st_size, status.st_mtime_ns, status.st_ctime_ns", "status.st_size", KEPT,
     ),
     "the database keeps the time of a record": (
         "ledger/stores/schema.sql", "charged.seq, 0, 0, '', record.id,", "charged.seq, 0, 0, dproo.now(), record.id,", NO_TIME,
     ),
     "a sticky folder is taken for one's own": (
-        "_require_part", "not is_last and found.st_mode", "found.st_mode", STICKY,
+        "_require_part", "not is_last and status.st_mode", "status.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
         "_charged.reserve", "                delta=request.delta,\n", "", DELTA_FIRST,

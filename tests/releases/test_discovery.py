@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -491,19 +492,25 @@ def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(
             assert "v" in letters or column["type"] != "string" or len(letters) == most
 
 
-@pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
-def test_the_rule_that_a_code_book_states_is_the_one_that_finds_texts(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request = asked_of_a_text(kind)
-    used: list[KeepRule] = []
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> list[KeepRule]:
+    """The rules by which values were kept, in turn."""
+    rules: list[KeepRule] = []
     release = KeepRule.release
 
     def noted(rule: KeepRule, *given: Any) -> dict[str, int]:
-        used.append(rule)
+        rules.append(rule)
         return release(rule, *given)
 
     monkeypatch.setattr(KeepRule, "release", noted)
+    return rules
+
+
+@pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
+def test_the_rule_that_a_code_book_states_is_the_one_that_finds_texts(
+    kind: str, used: list[KeepRule]
+) -> None:
+    request = asked_of_a_text(kind)
     cells = ["v"] * 1000
     data = dproo.open(
         pl.DataFrame({"t": cells}) if kind == sql.TEXT else [{"t": cell} for cell in cells],
@@ -511,3 +518,19 @@ def test_the_rule_that_a_code_book_states_is_the_one_that_finds_texts(
     )
     data.codebook(epsilon=8, delta=request.delta, columns=["t"])
     assert used[-1] == request.text_rule
+
+
+@pytest.mark.parametrize("number", ["4.5", "1" * 20])
+def test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among_texts(
+    number: str, used: list[KeepRule]
+) -> None:
+    """A part of epsilon was spent on where they are, even if they are beyond all ranges."""
+    request = replace(asked_of_a_text(sql.TEXT), epsilon=Fraction(2), delta=Fraction(1, 10**6))
+    frame = pl.DataFrame({"t": [number] * 400 + ["w"] * 800})
+    data = dproo.open(frame, neighbours=ADD_REMOVE)
+    book = data.codebook(epsilon=request.epsilon, delta=request.delta, columns=["t"])
+    rule = used[-1]
+    assert book.descriptor["schema"]["fields"][0]["type"] == "string"
+    assert rule.certain > request.text_rule.certain
+    assert f"a value that {rule.certain} records share is found" in book.receipt.accuracy
+    assert f"one of {rule.half} every second time" in book.receipt.accuracy

@@ -63,7 +63,7 @@ def test_a_cell_is_read(reading, cell, text):
         ({"kind": "number", "thousands": "., "}, "thousands must be a blank or one of"),
         (
             {"kind": "number", "decimal": ",", "thousands": ","},
-            "must differ from the decimal sign, got .,.. If .,. groups digits, .* is .\\..: give both",
+            "must differ from the decimal sign, got .,.. If .,. groups digits, .* is .\\..: give b",
         ),
         ({"kind": "number", "thousands": "."}, "If .\\.. groups digits, the decimal sign is .,."),
         ({"kind": "date", "thousands": ","}, "must be used with integers or numbers"),

@@ -36,7 +36,8 @@ class Certificate:
         mechanism: the sampler.
         ratio: the largest ratio of an output's probabilities on two neighbours, or a proven
             bound on it; exact in either case.
-        witness: two neighbours and an output with that ratio; for a bound, nearly that ratio.
+        witness: two neighbours and an output with that ratio; for a bound, the worst of some that
+            were looked at, whose ratio may be smaller, far smaller if records are few.
         method: ``"extremes"`` or ``"enumerate"``.
     """
 

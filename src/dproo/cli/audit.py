@@ -101,14 +101,14 @@ def audit_command(
             bar.update(size)
             return letters
 
-        found = audit(SimpleNamespace(draw_many=watched), **pair, trials=size, **claim)
+        result = audit(SimpleNamespace(draw_many=watched), **pair, trials=size, **claim)
     if as_json:
-        print_json(_object(subject, found))
+        print_json(_object(subject, result))
     else:
-        _print(subject, found)
-    if template and found.letters == (1, 1) and found.verdict == NOT_REFUTED:
+        _print(subject, result)
+    if template and result.letters == (1, 1) and result.verdict == NOT_REFUTED:
         echo(_CONSTANT, err=True)
-    return 0 if found.verdict == NOT_REFUTED else VIOLATION
+    return 0 if result.verdict == NOT_REFUTED else VIOLATION
 
 
 def _worst_pair(sampler: str, epsilon: str, **options: Any) -> dict[str, Any]:
@@ -135,15 +135,15 @@ def _whole(name: str, text: str) -> int:
     return int(number)
 
 
-def _print(subject: str, found: Audit) -> None:
-    shown = ", ".join(sorted(map(_shown, found.event))[:_SHOWN])
-    rest = len(found.event) - _SHOWN
-    bound = Decimal(found.epsilon_lower).quantize(Decimal("1e-6"), ROUND_FLOOR)
-    beyond = f", delta = {decimal_text(found.delta)}" if found.delta else ""
-    echo(f"epsilon = {found.epsilon}{beyond} {_SENTENCES[str(found.verdict)]} for {subject}")
-    echo(f"epsilon is at least  {bound}{beyond}, with confidence {found.confidence}")
+def _print(subject: str, result: Audit) -> None:
+    shown = ", ".join(sorted(map(_shown, result.event))[:_SHOWN])
+    rest = len(result.event) - _SHOWN
+    bound = Decimal(result.epsilon_lower).quantize(Decimal("1e-6"), ROUND_FLOOR)
+    beyond = f", delta = {decimal_text(result.delta)}" if result.delta else ""
+    echo(f"epsilon = {result.epsilon}{beyond} {_SENTENCES[str(result.verdict)]} for {subject}")
+    echo(f"epsilon is at least  {bound}{beyond}, with confidence {result.confidence}")
     echo(f"event                {shown}{f' and {rest} more' if rest > 0 else ''}")
-    for side, count, measured in zip(SIDES, found.counts, found.measured, strict=True):
+    for side, count, measured in zip(SIDES, result.counts, result.measured, strict=True):
         echo(f"on the {side:<13} {count:,} of {measured:,} measured draws")
 
 
@@ -154,20 +154,20 @@ def _shown(letter: object) -> str:
     return f"letter {letter + 1}" if isinstance(letter, int) else str(letter)
 
 
-def _object(subject: str, found: Audit) -> dict[str, Any]:
+def _object(subject: str, result: Audit) -> dict[str, Any]:
     return {
         "subject": subject,
-        "claimed_epsilon": str(found.epsilon),
-        "claimed_delta": str(found.delta),
-        "verdict": found.verdict,
-        "epsilon_lower": found.epsilon_lower,
-        "confidence": found.confidence,
-        "trials": found.trials,
-        "distance": found.distance,
-        "event": sorted(map(str, found.event)),
-        "likelier_on": found.likelier_on,
-        "counts": dict(zip(SIDES, found.counts, strict=True)),
-        "measured": dict(zip(SIDES, found.measured, strict=True)),
-        "letters": dict(zip(SIDES, found.letters, strict=True)),
-        "are_independent": found.are_independent,
+        "claimed_epsilon": str(result.epsilon),
+        "claimed_delta": str(result.delta),
+        "verdict": result.verdict,
+        "epsilon_lower": result.epsilon_lower,
+        "confidence": result.confidence,
+        "trials": result.trials,
+        "distance": result.distance,
+        "event": sorted(map(str, result.event)),
+        "likelier_on": result.likelier_on,
+        "counts": dict(zip(SIDES, result.counts, strict=True)),
+        "measured": dict(zip(SIDES, result.measured, strict=True)),
+        "letters": dict(zip(SIDES, result.letters, strict=True)),
+        "are_independent": result.are_independent,
     }

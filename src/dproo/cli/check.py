@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dproo.cli.options import READING_OPTIONS, letters, source_of, warn, with_options
+from dproo.cli.options import READING_OPTIONS, TABLE_OPTION, letters, source_of, warn, with_options
 from dproo.cli.output import echo, json_option, print_json
 from dproo.releases.check import Check, Trial
 from dproo.releases.dataset import Dataset
@@ -31,9 +31,8 @@ from dproo.schema.codebook import CodeBook
     multiple=True,
     help="A cell that you type: what would it count as? For one of several columns: COLUMN=CELL.",
 )
-@click.option("--person", help="The column that names whom a record is about.")
-@click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
-@with_options(READING_OPTIONS)
+@click.option("--person", help="The column that identifies people.")
+@with_options((TABLE_OPTION, *READING_OPTIONS))
 @json_option
 def check_command(
     data: str, *, codebook: str | None, cells: tuple[str, ...], as_json: bool, **options: Any
@@ -62,23 +61,23 @@ def check_command(
     else:
         book = CodeBook.of(codebook)
         checked = [dataset.check(book, cell=cell) for cell in _cells(cells, book.columns)]
-    found = checked[0]
+    result = checked[0]
     trials = [trial for one in checked for trial in one.cells]
     if as_json:
-        print_json(_object(found, trials))
-    elif found.holds:
-        _print_columns(found)
+        print_json(_object(result, trials))
+    elif result.holds:
+        _print_columns(result)
         echo("A release would begin.")
         if codebook is not None:
             name = shlex.quote(codebook)
             echo(f"How close it would be: dproo plan --codebook {name} --n N --epsilon 1")
     for trial in trials if not as_json else ():
         echo(as_options(str(trial)))
-    warn(map(as_options, found.warnings))
-    if not found.holds:
-        for refusal in found.refusals[:-1]:
+    warn(map(as_options, result.warnings))
+    if not result.holds:
+        for refusal in result.refusals[:-1]:
             echo(f"Error: {as_options(refusal)}", err=True)
-        raise ValueError(found.refusals[-1])
+        raise ValueError(result.refusals[-1])
 
 
 def _cells(cells: tuple[str, ...], columns: Sequence[str]) -> list[Any]:
@@ -90,24 +89,24 @@ def _cells(cells: tuple[str, ...], columns: Sequence[str]) -> list[Any]:
     ] or [None]
 
 
-def _print_columns(found: Check) -> None:
-    width = max((len(column.name) for column in found.columns), default=0)
-    for column, how in zip(found.columns, found.assumed, strict=True):
+def _print_columns(result: Check) -> None:
+    width = max((len(column.name) for column in result.columns), default=0)
+    for column, how in zip(result.columns, result.assumed, strict=True):
         echo(f"{column.name:<{width}}  {column.kind}{', ' * bool(how)}{how}")
-    for note in found.notes:
+    for note in result.notes:
         echo(as_options(note))
 
 
-def _object(found: Check, trials: Sequence[Trial]) -> dict[str, Any]:
+def _object(result: Check, trials: Sequence[Trial]) -> dict[str, Any]:
     return {
-        "holds": found.holds,
+        "holds": result.holds,
         "columns": [
             {"column": column.name, "holds": column.kind, "read_as": how}
-            for column, how in zip(found.columns, found.assumed, strict=True)
+            for column, how in zip(result.columns, result.assumed, strict=True)
         ],
-        "notes": list(map(as_options, found.notes)),
-        "refusals": list(map(as_options, found.refusals)),
-        "warnings": list(map(as_options, found.warnings)),
+        "notes": list(map(as_options, result.notes)),
+        "refusals": list(map(as_options, result.refusals)),
+        "warnings": list(map(as_options, result.warnings)),
         "cells": [
             {"column": one.column, "cell": one.cell, "counts_as": one.letter, "told": str(one)}
             for one in trials

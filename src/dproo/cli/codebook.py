@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli.options import LAYOUT_OPTIONS, book_of, release, with_options
+from dproo.cli.options import LAYOUT_OPTIONS, TABLE_OPTION, book_of, release, with_options
 from dproo.cli.output import (
     echo,
     json_option,
@@ -52,8 +52,7 @@ def codebook_command() -> None:
 
 @codebook_command.command("draft")
 @click.argument("data")
-@click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
-@with_options(LAYOUT_OPTIONS)
+@with_options((TABLE_OPTION, *LAYOUT_OPTIONS))
 @_OUT
 def draft_command(data: str, *, table: str | None, out: str | None, **layout: Any) -> None:
     """Draft a code book of DATA from its header and schema.
@@ -129,31 +128,31 @@ def _saved(book: CodeBook, out: str) -> None:
 @json_option
 def preview_command(file: str, *, as_json: bool) -> None:
     """Preview a code book, or a draft: its columns, their values and where these come from."""
-    found = overview(file)
+    preview = overview(file)
     if as_json:
-        print_json(_object(found))
+        print_json(_object(preview))
         return
     rows = [("column", "type", "values", "")]
     rows += [
         (line.column, line.kind, "TODO" if line.k is None else f"{line.k:,}", line.shown)
-        for line in found.lines
+        for line in preview.lines
     ]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     for column, kind, k, shown in rows:
         line = f"{column:<{widths[0]}}  {kind:<{widths[1]}}  {k:>{widths[2]}}  {shown}"
         echo(line.rstrip())
-    for source in dict.fromkeys(line.source for line in found.lines if line.source):
-        named = [line.column for line in found.lines if line.source == source]
+    for source in dict.fromkeys(line.source for line in preview.lines if line.source):
+        named = [line.column for line in preview.lines if line.source == source]
         echo(f"Where the values come from: {source} ({', '.join(named)}).")
-    for note in found.notes:
+    for note in preview.notes:
         echo(note, err=True)
 
 
-def _object(found: Overview) -> dict[str, Any]:
+def _object(preview: Overview) -> dict[str, Any]:
     return {
-        "is_draft": found.is_draft,
-        "codebook_sha256": found.digest,
-        "notes": list(found.notes),
+        "is_draft": preview.is_draft,
+        "codebook_sha256": preview.digest,
+        "notes": list(preview.notes),
         "columns": [
             {
                 "column": line.column,
@@ -162,7 +161,7 @@ def _object(found: Overview) -> dict[str, Any]:
                 "values": line.shown,
                 "source": line.source,
             }
-            for line in found.lines
+            for line in preview.lines
         ],
     }
 

@@ -128,13 +128,13 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
     try:
-        found = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         place = _PLACE.search(str(error))
         where = f"in line {place[1]}" if place and place[1] else "at its end"
         hint = f" The mistake is {where}." if place else ""
         raise ValueError(refusal("config", "be TOML", path) + hint) from None
-    for table, defaults in found.items():
+    for table, defaults in tables.items():
         if not isinstance(defaults, dict):
             condition = f"have {_key(table)} in the table of a command"
             raise ValueError(refusal("config", condition, path))  # noqa: TRY004 - not an argument
@@ -153,7 +153,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
             if not _fits(options[name], value):
                 condition = f"have {_kind(options[name])} for {name} under [{table}]"
                 raise ValueError(refusal("config", condition, path))
-    return found
+    return tables
 
 
 def _key(name: str) -> str:

@@ -215,11 +215,11 @@ def report(*, out: str, year: int | None, path: str | None) -> None:
 @json_option
 def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
     """Check every hash and every rule of the ledger."""
-    found = Ledger(book_of(path)).verify(expect_head=head)
+    verified = Ledger(book_of(path)).verify(expect_head=head)
     if as_json:
-        print_json({"is_intact": True, "events": found.events, "head": found.head})
+        print_json({"is_intact": True, "events": verified.events, "head": verified.head})
     else:
-        echo(f"intact: {_events(found.events)}, head {found.head}")
+        echo(f"intact: {_events(verified.events)}, head {verified.head}")
 
 
 @ledger_command.command("accept-restore")
@@ -394,8 +394,8 @@ def _csv(rows: dict[str, list[list[str]]]) -> str:
     file = StringIO()
     writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     writer.writerow(_TITLES)
-    for found in rows.values():
-        writer.writerows([_harmless(cell) for cell in row] for row in found)
+    for lines in rows.values():
+        writer.writerows([_harmless(cell) for cell in row] for row in lines)
     return file.getvalue()
 
 

@@ -37,6 +37,9 @@ from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS, UNTYPED
 
+TABLE_OPTION = click.option(
+    "--table", help="The table of a database or DuckDB file: table or schema.table."
+)
 LAYOUT_OPTIONS = (
     click.option(
         "--format",
@@ -152,7 +155,7 @@ def _read(
     axis = alphabet.axes[0]
     if not isinstance(axis, Bins):
         raise ValueError(  # noqa: TRY004 - an option, not a type
-            "--missing must be used with bins: of a list, what is not in it is missing."
+            "--missing must be used with bins: in a list, every value that is left out is missing."
         )
     try:
         numbers = tuple(sorted(map(float, missing)))
@@ -381,11 +384,11 @@ _MUCH = 0.05
 def _public(details: Mapping[str, Any]) -> dict[str, object]:
     """Return what letters a release drew from, or found."""
     if details["sampler"] == DISCOVERY:
-        found = details["discovery"]
+        discovery = details["discovery"]
         return {
-            "columns": f"{len(found['codebook']['schema']['fields'])} found,"
-            f" {len(found['left_out'])} left out",
-            "code book": f"sha256 {(found['codebook_sha256'] or 'none')[:16]}",
+            "columns": f"{len(discovery['codebook']['schema']['fields'])} found,"
+            f" {len(discovery['left_out'])} left out",
+            "code book": f"sha256 {(discovery['codebook_sha256'] or 'none')[:16]}",
         }
     if "longest" in details:
         least = f"of {details['minimum_people']} or more, {details['longest']} characters at most"
@@ -396,9 +399,9 @@ def _public(details: Mapping[str, Any]) -> dict[str, object]:
     if "model" in details:
         edges = (f"{' - '.join(family['columns'])}" for family in details["families"])
         paid: dict[str, object] = {}
-        if found := details.get("discovery"):
-            epsilon, delta = (decimal_text(Fraction(found[name])) for name in ("epsilon", "delta"))
-            paid = {"code book found": f"for epsilon {epsilon}, delta {delta} of these"}
+        if discovery := details.get("discovery"):
+            parts = (f"{n} {decimal_text(Fraction(discovery[n]))}" for n in ("epsilon", "delta"))
+            paid = {"code book found": f"for {', '.join(parts)} of these"}
         return paid | {
             "network": f"{details['network']}: {'; '.join(edges)}",
             "noise": f"{details['noise']}, exact",

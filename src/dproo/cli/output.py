@@ -100,10 +100,10 @@ def picture(path: str) -> Path:
 
 def new_file(name: str, path: str) -> Path:
     """Return the path of a file to write; raise if there is one, or no folder for it."""
-    found = Path(path)
-    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
+    file = Path(path)
+    if os.path.lexists(file) or not os.access(file.parent, os.W_OK):
         raise ValueError(refusal(name, "be a new file in a folder that exists", path))
-    return found
+    return file
 
 
 def write_new(path: str, text: str) -> None:
@@ -113,12 +113,12 @@ def write_new(path: str, text: str) -> None:
         ValueError: the file exists, or its folder does not.
         OutputError: it cannot be written whole.
     """
-    found = new_file("out", path)
+    new = new_file("out", path)
     try:
-        with written(found, "x") as file:
+        with written(new, "x") as file:
             file.write(text)
     except (OSError, ValueError):
-        raise unwritable(found) from None
+        raise unwritable(new) from None
 
 
 def unwritable(path: str | Path) -> OutputError:

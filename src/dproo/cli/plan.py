@@ -29,6 +29,7 @@ from dproo.core.checks import one_of
 from dproo.core.numbers import (
     decimal_text,
     float_upper,
+    log_float_upper,
     parse_delta,
     parse_epsilon,
     percent,
@@ -196,8 +197,12 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         n = law.n if law.neighbours == REPLACE else None
         chosen_for = {"epsilon": law.epsilon, "k": law.k, "n": n, "neighbours": law.neighbours}
         echo(f"auto         {choose(**chosen_for).reason}")
-    echo(f"worst loss   {certificate.epsilon:.12g}")
-    echo(f"worst ratio  {number(certificate.ratio):.12g}")
+    found = law.ratio(witness)
+    bound = "" if found == certificate.ratio else ", a proven bound"
+    echo(f"worst loss   {certificate.epsilon:.12g}{bound}")
+    echo(f"worst ratio  {number(certificate.ratio):.12g}{bound}")
+    if bound:
+        echo(f"found        {log_float_upper(found):.12g}, the loss between these two:")
     echo(f"dataset      {_repeated(witness.before.runs)}")
     echo(f"neighbour    {_repeated(witness.after.runs)}")
     letters = Counter(letter + 1 for letter in witness.letters)  # people count from one
@@ -236,19 +241,19 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
     from dproo.study.comparison import compare  # noqa: PLC0415 - NumPy is an extra
 
     p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
-    found = compare(p=p, **options)
+    measured = compare(p=p, **options)
     known = {name: options[name] for name in ("n", "k", "epsilon")}
     choice = choose(epsilon=parse_epsilon(known["epsilon"]), k=known["k"], n=known["n"])
     if as_json:
         rows = [
             {"sampler": name, "alpha": a.alpha, "low": a.low, "high": a.high, "method": a.method}
-            for name, a in found.items()
+            for name, a in measured.items()
         ]
         recommended = {"sampler": choice.sampler, "reason": choice.reason}
         print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
         return
     echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
-    for name, a in found.items():
+    for name, a in measured.items():
         between = f"{a.low:.6f} to {a.high:.6f}"
         echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
     echo("")

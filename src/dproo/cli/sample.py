@@ -15,6 +15,7 @@ from dproo.cli.options import (
     LAYOUT_OPTIONS,
     READING,
     READING_OPTIONS,
+    TABLE_OPTION,
     letters,
     release,
     spelled,
@@ -70,7 +71,7 @@ _SOURCE = (
     click.option(
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
-    click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
+    TABLE_OPTION,
     click.option(
         "--engine",
         help="'spark', or a cluster such as spark://host:7077: read DATA, a table or Parquet"
@@ -84,7 +85,7 @@ _CHARGE = (
     ),
     click.option(
         "--person",
-        help="The column that names whom a record is about: count one record of each person.",
+        help="The column that identifies people: count one record of each person.",
         shell_complete=output.columns,
     ),
     click.option(
@@ -201,12 +202,12 @@ def sample_command(data: str, **options: Any) -> None:
     each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
-        found = released(dataset, epsilon=options["epsilon"], **each)
+        result = released(dataset, epsilon=options["epsilon"], **each)
         if not as_json:
-            return found.receipt, "".join(map(shown, _lines(found.values)))
+            return result.receipt, "".join(map(shown, _lines(result.values)))
         # The receipt of a private table holds its model, and none of the rows drawn from it.
-        details = {"values": list(found.values), **found.receipt.details}
-        return replace(found.receipt, details=details), ""
+        details = {"values": list(result.values), **result.receipt.details}
+        return replace(result.receipt, details=details), ""
 
     release(data, options, made, what="counting", groups=grouped)
 

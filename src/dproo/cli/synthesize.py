@@ -97,7 +97,7 @@ class Targets:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
         files = [new_file("out", str(file)) for file in (path, *_beside(path))]
         if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
-            raise ValueError("out, what is written beside it, and model must be different files.")
+            raise ValueError("out, the metadata beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 
     def write(self, model: Model) -> str:
@@ -189,31 +189,31 @@ def rows_command(
     """
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
-    found = Model.load(model)
+    loaded = Model.load(model)
     if plot is not None:
         path, draw = picture(plot), figures()
-        tables = {name: found.counts(name, labels=options["labels"]) for name in found.names}
+        tables = {name: loaded.counts(name, labels=options["labels"]) for name in loaded.names}
         draw.write(path, lambda: draw.draw_columns(tables))
         if options["rows"] is None and out is None:
             return
     targets = Targets(out=out, **options)
-    targets.check(found.names, is_json=False)
+    targets.check(loaded.names, is_json=False)
     if out is None:
-        letters = (str(letter) for column in found.columns for letter in column.letters)
-        require_printable(() if as_json else (*found.names, *letters))
+        letters = (str(letter) for column in loaded.columns for letter in column.letters)
+        require_printable(() if as_json else (*loaded.names, *letters))
     with waiting("drawing"):
         if as_json and out is None:
-            rows = list(targets.drawn(found))
-            print_json({"synthetic": True, "model_sha256": found.sha256, "rows": rows})
+            rows = list(targets.drawn(loaded))
+            print_json({"synthetic": True, "model_sha256": loaded.sha256, "rows": rows})
             return
-        text = targets.write(found)
+        text = targets.write(loaded)
     if text:
         write_whole(text)
     elif as_json:
-        print_json({"synthetic": True, "model_sha256": found.sha256, "out": out})
+        print_json({"synthetic": True, "model_sha256": loaded.sha256, "out": out})
     else:
         echo(
-            f"{options['rows']:,} synthetic rows in {out}, of the model {found.sha256[:16]}",
+            f"{options['rows']:,} synthetic rows in {out}, of the model {loaded.sha256[:16]}",
             err=True,
         )
 
@@ -321,9 +321,9 @@ def _release_shares(data: str, book: CodeBook | None, options: Mapping[str, Any]
         width = max(map(len, names))
         lines = []
         for name in names:
-            found = model.counts(name).rows[-1]
+            outside = model.counts(name).rows[-1]
             least, count, most = (
-                min(1, found[end] / max(model.records, 1)) for end in ("low", "count", "high")
+                min(1, outside[end] / max(model.records, 1)) for end in ("low", "count", "high")
             )
             share = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
             lines.append(shown(f"{name:<{width}}  {share} with the noise"))

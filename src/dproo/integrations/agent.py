@@ -105,15 +105,15 @@ class Desk:
         path = path_of("config", config).absolute()
         text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
         try:
-            found = tomllib.loads(text, parse_float=str)
+            tables = tomllib.loads(text, parse_float=str)
         except (tomllib.TOMLDecodeError, RecursionError):
-            found = {}
-        if not _is_config(found):
+            tables = {}
+        if not _is_config(tables):
             raise ValueError(refusal("config", _CONFIG, str(path)))
-        named, folder = found.get("ledger"), path.parent
+        named, folder = tables.get("ledger"), path.parent
         ledger = default_path() if named is None else address_of(_placed(str(named), folder))
         offers = {
-            name: _offer(name, given, folder, ledger) for name, given in found["datasets"].items()
+            name: _offer(name, given, folder, ledger) for name, given in tables["datasets"].items()
         }
         return cls(offers=offers, ledger=ledger)
 
@@ -178,11 +178,11 @@ class Desk:
         offer = self._offer(dataset)
         records = _checked(lambda: whole("n", n, at_least=1, at_most=_MOST_RECORDS))
         exact = _checked(lambda: parse_epsilon(epsilon))
-        found: RowPlan = _checked(lambda: plan(codebook=offer.codebook, n=records, epsilon=exact))
+        answer: RowPlan = _checked(lambda: plan(codebook=offer.codebook, n=records, epsilon=exact))
         return {
             "n": records,
             "epsilon": decimal_text(exact),
-            "alpha": None if found.alpha is None else float(found.alpha),
+            "alpha": None if answer.alpha is None else float(answer.alpha),
             "columns": [
                 {
                     "column": one.column,
@@ -190,7 +190,7 @@ class Desk:
                     "epsilon": float(one.epsilon),
                     "alpha": float(one.alpha),
                 }
-                for one in found.columns
+                for one in answer.columns
             ],
         }
 
@@ -300,10 +300,10 @@ def _column(field: Field) -> dict[str, Any]:
     return {"name": field.name, "type": field.kind, "size": size, **ends}
 
 
-def _is_config(found: Mapping[str, Any]) -> bool:
+def _is_config(tables: Mapping[str, Any]) -> bool:
     """Return whether a file has the tables and keys of a configuration."""
-    datasets = found.get("datasets")
-    if not isinstance(datasets, dict) or not datasets or set(found) - {"datasets", "ledger"}:
+    datasets = tables.get("datasets")
+    if not isinstance(datasets, dict) or not datasets or set(tables) - {"datasets", "ledger"}:
         return False
     return all(
         isinstance(given, dict) and _NEEDED <= set(given) <= _KEYS for given in datasets.values()

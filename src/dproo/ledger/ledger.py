@@ -465,10 +465,10 @@ def _parts(name: str, value: object) -> dict[str, Any]:
 
 
 def _charge(session: LedgerSession, number: int) -> Event:
-    found = session.event(number)
-    if found is None or found.kind != RESERVED:
+    event = session.event(number)
+    if event is None or event.kind != RESERVED:
         raise _unknown(number)
-    return found
+    return event
 
 
 def _unknown(number: int) -> UnknownEntryError:

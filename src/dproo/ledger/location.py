@@ -109,12 +109,12 @@ def require_place(path: Path) -> tuple[int, int]:
     """Raise unless the ledger is a plain file that nobody else can write; return its identity."""
     require_path(path)
     with system_errors(path):
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
         require_folder(path.parent)
-        require_file(path, found)
-    return found.st_dev, found.st_ino
+        require_file(path, status)
+    return status.st_dev, status.st_ino
 
 
 @cache
@@ -163,11 +163,11 @@ def _require_part(part: Path, *, is_last: bool) -> bool:
     Returns:
         Whether the name is a link.
     """
-    link, found = part.lstat(), part.stat()
-    is_sticky = not is_last and found.st_mode & stat.S_ISVTX
+    link, status = part.lstat(), part.stat()
+    is_sticky = not is_last and status.st_mode & stat.S_ISVTX
     # The owner of a link can point it elsewhere.
-    is_owned = {found.st_uid, link.st_uid} <= _trusted()
-    if not is_owned or (not is_sticky and _others_write(part, found)):
+    is_owned = {status.st_uid, link.st_uid} <= _trusted()
+    if not is_owned or (not is_sticky and _others_write(part, status)):
         raise UnsafePlaceError(
             f"the folder {part} can be changed by others, who could replace the ledger. "
             "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
@@ -175,9 +175,9 @@ def _require_part(part: Path, *, is_last: bool) -> bool:
     return stat.S_ISLNK(link.st_mode)
 
 
-def require_file(path: Path, found: os.stat_result) -> None:
+def require_file(path: Path, status: os.stat_result) -> None:
     """Raise unless only the owner and root can write an existing file."""
-    if found.st_uid not in {0, os.geteuid()} or _others_write(path, found):
+    if status.st_uid not in {0, os.geteuid()} or _others_write(path, status):
         raise UnsafePlaceError(
             f"the ledger {path} can be changed by others. "
             "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
@@ -194,16 +194,16 @@ def require_unmounted(path: Path) -> None:
         )
 
 
-def _others_write(path: Path, found: os.stat_result) -> bool:
+def _others_write(path: Path, status: os.stat_result) -> bool:
     """Return whether others may write; the owner's private group does not count.
 
     In a file with an access control list (ACL), the group's bits are the most that the list
     grants to anyone.
     """
-    writers = found.st_mode & _OTHERS_WRITE
+    writers = status.st_mode & _OTHERS_WRITE
     if writers != stat.S_IWGRP:
         return bool(writers)
-    return not _is_alone(found.st_uid, found.st_gid) or _has_access_list(path)
+    return not _is_alone(status.st_uid, status.st_gid) or _has_access_list(path)
 
 
 @cache

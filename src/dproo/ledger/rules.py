@@ -312,9 +312,9 @@ def shape_fault(part: str, value: object) -> str | None:
         return "it has unknown parts"
     for name, types in shapes.items():
         if name in value:
-            found = value[name]
-            are_texts = type(found) is not list or all(type(text) is str for text in found)
-            if type(found) not in types or not are_texts:
+            content = value[name]
+            are_texts = type(content) is not list or all(type(text) is str for text in content)
+            if type(content) not in types or not are_texts:
                 return f"{name} has another type"
     return None
 

@@ -107,14 +107,14 @@ class Witness:
         """Return the notes up to ``until`` or the newest one, without those of lost branches."""
         with self._reading() as file:
             content = os.pread(file, os.fstat(file).st_size, 0)
-        found: list[Note] = []
+        lineage: list[Note] = []
         for note in _notes(iter(content.splitlines()), ledger):
-            while found and found[-1].seq >= note.seq:
-                found.pop()
-            found.append(note)
+            while lineage and lineage[-1].seq >= note.seq:
+                lineage.pop()
+            lineage.append(note)
             if note == until:
                 break
-        return found
+        return lineage
 
     def require_notes(self) -> None:
         """Raise if the file cannot be read, or holds more than notes."""
@@ -278,11 +278,11 @@ def _backwards(file: int, ledger: str) -> Iterator[Note]:
     while True:
         start = max(0, end - size)
         lines = os.pread(file, end - start, start).splitlines()
-        found = list(_notes(reversed(lines[1:] if start else lines), ledger))
-        yield from found[seen:]
+        notes = list(_notes(reversed(lines[1:] if start else lines), ledger))
+        yield from notes[seen:]
         if start == 0:
             return
-        seen, size = len(found), 8 * size
+        seen, size = len(notes), 8 * size
 
 
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:

@@ -190,7 +190,7 @@ def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int)
     rest = {name: alpha for name, alpha in alphas.items() if name != best}
     other = min(rest, key=lambda name: rest[name], default="")
     if not other or alphas[other] <= alphas[best] * NOTICEABLE:
-        return "No sampler has a smaller proven worst case here."
+        return "No sampler has a noticeably smaller proven worst case here."
     least, next_least = percent(alphas[best]), percent(alphas[other])
     others = "hardly more" if next_least == least else next_least
     return f"It has the smallest proven worst case: {least} of draws{where}; {other} has {others}."

@@ -107,11 +107,9 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         if dataset is not None:
             raise ValueError("dataset must be given once: the charge has one of its own.")
         return Dataset(source=source, protection=protection, charge=ledger)
-    dataset = None if dataset is None else plain_text("dataset", dataset)
     namesake = None
-    if ledger is not None and dataset is None:
-        namesake = source if isinstance(data, str | os.PathLike) else None
-        dataset = None if namesake is None else _name_of(namesake)
+    if ledger is not None and dataset is None and isinstance(data, str | os.PathLike):
+        namesake, dataset = source, _name_of(source)
     charge = Charge(ledger=ledger, dataset=dataset)
     return Dataset(source=source, protection=protection, charge=charge, namesake=namesake)
 
@@ -376,10 +374,10 @@ class Dataset:
         """
         request = discovery_of(self, epsilon=epsilon, delta=delta, columns=columns)
         receipt = self.release(request, purpose=purpose).receipt
-        found = receipt.details["discovery"]["codebook"]
-        if not found["schema"]["fields"]:
+        codebook = receipt.details["discovery"]["codebook"]
+        if not codebook["schema"]["fields"]:
             raise ReleaseError(nothing_found(receipt, self.charge.address))
-        return replace(CodeBook.of(found), receipt=receipt)
+        return replace(CodeBook.of(codebook), receipt=receipt)
 
     def synthesize(
         self,
@@ -413,10 +411,10 @@ class Dataset:
         from dproo.releases.table import FoundTableRequest  # noqa: PLC0415 - loads NumPy
 
         if codebook is None:
-            found = FoundTableRequest.of(
+            unlisted = FoundTableRequest.of(
                 discovery_of(self, epsilon=epsilon, delta=delta, columns=columns), network
             )
-            return self._model(self.release(found, purpose=purpose).receipt)
+            return self._model(self.release(unlisted, purpose=purpose).receipt)
         if columns is not None:
             raise ValueError("columns must be left out with a code book: it names them.")
         book = self._book(codebook)

@@ -190,7 +190,7 @@ class DiscoveryRequest(StagedRequest):
                 "delta": float_upper(delta),
                 "covers": f"{self.covers(of_a_person=True)}, the whole code book",
             },
-            assurance=Assurance(alpha=None, words=self.accuracy),
+            assurance=Assurance(alpha=None, words=self.words_of(run.rules)),
         )
 
     def _found(self, run: _Discovery) -> dict[str, Any]:
@@ -211,9 +211,13 @@ class DiscoveryRequest(StagedRequest):
     @property
     def accuracy(self) -> str:
         """How many records must share a text for it to be found."""
+        return self.words_of(())
+
+    def words_of(self, rules: Sequence[KeepRule]) -> str:
+        """Return the same if these rules were used; columns with numbers take more records."""
         if not self.paying:
             return "every value is listed by the schema"
-        rule = self.text_rule
+        rule = max((self.text_rule, *rules), key=lambda used: used.certain)
         several = "people" if self.protection.counts_people else "records"
         return (
             f"in a column that is taken for text, and kept, a value that {rule.certain:,}"
@@ -238,6 +242,7 @@ class _ColumnState:
         guess: how its cells are written.
         noisy: the noisy counts of octaves, or of years, and the scale of their noise.
         letters: the values that enough people share, with their noisy counts.
+        rule: the rule by which they were kept.
     """
 
     column: Column
@@ -245,6 +250,7 @@ class _ColumnState:
     guess: Guess = field(default_factory=Guess)
     noisy: tuple[Sequence[int], float] | None = None
     letters: dict[str, int] = field(default_factory=dict)
+    rule: KeepRule | None = None
 
     def spend(self, share: Fraction | int) -> Fraction:
         """Spend a share of what is left, and return it."""
@@ -255,7 +261,7 @@ class _ColumnState:
 
 @dataclass
 class _Discovery:
-    """One run of a request, and what it has released so far."""
+    """One run of a request, what it has released so far, and the rules of columns of text."""
 
     request: DiscoveryRequest
     source: RandomSource
@@ -265,6 +271,7 @@ class _Discovery:
     left_out: dict[str, str] = field(default_factory=dict)
     records: float = 1.0
     rehearsed: set[str | None] = field(default_factory=set)
+    rules: list[KeepRule] = field(default_factory=list)
 
     def noisy(
         self, column: str, counts: Sequence[int], epsilon: Fraction
@@ -300,7 +307,9 @@ class _Discovery:
         for column in request.known:
             name = column.name
             if name not in states:
-                self._list(column)
+                listed = {"type": "string", "categories": list(column.values)}
+                kind = listed if column.values else {"type": "boolean"}
+                self.fields.append({"name": name, **kind, "source": "its type lists them"})
             elif name in grids:
                 self._cut(states[name], edges[name], grids[name])
             else:
@@ -360,7 +369,7 @@ class _Discovery:
         axis = OpenText(minimum=rule.minimum)
         (counts,) = self.request.counted([_named(name, axis)], (name,))
         assert isinstance(counts, NamedCounts)  # noqa: S101 - for the type checker
-        state.letters = rule.release(counts, self.source)
+        state.rule, state.letters = rule, rule.release(counts, self.source)
         self.parts.append(Part(name, rule.largest_ratio, rule.largest_delta))
 
     def _is_narrow(self, state: _ColumnState) -> bool:
@@ -381,13 +390,6 @@ class _Discovery:
         if state.letters and sum(state.letters.values()) >= _ENOUGH * numbers:
             return ()
         return found.grid(noisy, scale, is_whole=state.guess.is_whole)
-
-    def _list(self, column: Column) -> None:
-        """Add a field with the letters that its type lists."""
-        kind: dict[str, Any] = {"type": "boolean"}
-        if column.values:
-            kind = {"type": "string", "categories": list(column.values)}
-        self.fields.append({"name": column.name, **kind, "source": "its type lists them"})
 
     def _cut(self, state: _ColumnState, edges: Sequence[float], counts: Counts) -> None:
         """Release the counts of a grid, and make bins of about equally many records."""
@@ -419,6 +421,8 @@ class _Discovery:
         described = found.category_field(name, letters, most=self.request.most, room=room)
         kept = [letters[str(letter)] for letter in described["categories"]]
         self._keep(name, described, sum(kept))
+        if state.rule and described["type"] == "string" and name not in self.left_out:
+            self.rules.append(state.rule)
 
     def _keep(self, name: str, described: dict[str, Any], covered: float) -> None:
         """Add a field, unless it covers too few records."""

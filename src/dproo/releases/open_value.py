@@ -74,8 +74,8 @@ class OpenRequest(Request):
     def sampler_for(self, n: int) -> OpenAlphabet:
         """Return the certified sampler; the records of a person share epsilon and delta.
 
-        Of ``g`` changes, each (epsilon, delta)-DP, the i-th is magnified by those after it: all
-        together they are (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1))-DP.
+        ``g`` changes that are each (epsilon, delta)-DP are together
+        (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1))-DP: later ones magnify each delta.
         """
         people = self.protection.records
         delta = self.delta

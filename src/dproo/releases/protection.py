@@ -24,8 +24,8 @@ class Protection:
     Attributes:
         neighbours: ``"replace"`` (the number of records is public) or ``"add-remove"`` (it is
             private, and shown nowhere).
-        person: the column that names whom a record is about. Only ``records`` of each person's
-            records are counted, and the release protects a person, whatever they contribute.
+        person: the column that identifies people. Only ``records`` of each person's records are
+            counted, and the release protects a person, whatever they contribute.
         records: the most records that one person may own; with ``person``, how many are counted.
         missing: ``"one"`` if all records without an identifier count as one person's, ``"each"``
             if the steward declares that each is a different person's.

@@ -274,8 +274,8 @@ class Assurance:
                 f"{share} of draws may say nothing about the data. It takes more records, a larger"
                 " epsilon or fewer possible values"
             )
-        found = [f"The accuracy is poor: {poor}; see dproo plan."] if off > POOR else []
-        return found + epsilon_warnings(epsilon, whom=whom)
+        warnings = [f"The accuracy is poor: {poor}; see dproo plan."] if off > POOR else []
+        return warnings + epsilon_warnings(epsilon, whom=whom)
 
 
 def epsilon_warnings(epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:

@@ -271,7 +271,7 @@ class RowRequest(Request):
         else:
             parts = zip(*map(self._by_group, tables), strict=True)
             drawn = [self._drawn(part, source) for part in parts]
-            rows = (row for _, found in drawn for row in found)
+            rows = (row for _, group in drawn for row in group)
             values = tuple(
                 {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
             )
@@ -294,8 +294,8 @@ class RowRequest(Request):
         """Return the rows of one dataset, or of one group, and their sampler."""
         n, sizes, fields = tables[0].n, self.codebook.sizes, self.codebook.fields
         counts = {
-            columns: folded(found, [fields[column] for column in columns])
-            for columns, found in zip(self.counted_columns, tables, strict=True)
+            columns: folded(table, [fields[column] for column in columns])
+            for columns, table in zip(self.counted_columns, tables, strict=True)
         }
         counted = RowTables(counts, sizes)
         network = self.declared or grown_tree(

@@ -177,12 +177,12 @@ class ModelRequest(Request):
         return tuple(map(_column, self.codebook.fields))
 
     def _certificate(self, released: Released) -> dict[str, Any]:
-        found = released.certificate
+        certified = released.certificate
+        exact = {"ratio": certified.ratio, "rho": certified.rho}
         return {
-            "holds": found.holds,
-            "epsilon": found.epsilon,
-            **({} if found.ratio is None else {"ratio": fraction_text(found.ratio)}),
-            **({} if found.rho is None else {"rho": fraction_text(found.rho)}),
+            "holds": certified.holds,
+            "epsilon": certified.epsilon,
+            **{name: fraction_text(value) for name, value in exact.items() if value is not None},
             "covers": f"{self.covers(of_a_person=True)}, the whole model",
         }
 

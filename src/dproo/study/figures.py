@@ -339,7 +339,7 @@ def write(path: Path, draw: Callable[[], Figure]) -> None:
             drawn.savefig(file, format=kind, metadata=_UNDATED[kind], bbox_inches="tight")
 
 
-def obscuring_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is simulated
+def obscuring_rows() -> list[Row]:
     """Return ``q_m`` against ``m``, as printed and as private: Figure 1."""
     rows: list[Row] = []
     for epsilon, n, k in [*((epsilon, N, K) for epsilon in EPSILONS), LEAK]:
@@ -361,7 +361,7 @@ def obscuring_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is s
     return rows
 
 
-def output_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is simulated
+def output_rows() -> list[Row]:
     """Return the true and the output distributions, exactly: Figure 2."""
     p = shape("binomial", k=K)
     laws = {
@@ -402,7 +402,7 @@ def accuracy_rows(trials: int = TRIALS) -> list[Row]:
     return rows
 
 
-def records_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is simulated
+def records_rows() -> list[Row]:
     """Return the records needed in the worst case against epsilon: our Figure 4."""
     rows = []
     for epsilon in GRID:
@@ -438,10 +438,10 @@ def sparse_rows(trials: int = TRIALS) -> list[Row]:
 
 
 PLOTS: dict[str, tuple[Callable[[int], Sequence[Row]], Callable[[Sequence[Row]], Figure]]] = {
-    "figure1_obscuring": (obscuring_rows, draw_obscuring),
-    "figure2_output": (output_rows, draw_output),
+    "figure1_obscuring": (lambda _: obscuring_rows(), draw_obscuring),
+    "figure2_output": (lambda _: output_rows(), draw_output),
     "figure3_accuracy": (accuracy_rows, draw_accuracy),
-    "figure4_records": (records_rows, draw_records),
+    "figure4_records": (lambda _: records_rows(), draw_records),
     "figure5_sparse": (sparse_rows, draw_sparse),
 }
-"""The rows and the drawing of each figure, in the paper's order, and of ours."""
+"""The rows of each figure, by the number of simulated datasets, and its drawing."""

@@ -67,10 +67,10 @@ def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> A
         return HTMLResponse(render("door", key=key))
 
     def file(request: Request) -> Response:
-        found = static.get(request.path_params["name"])
-        if found is None:
+        content = static.get(request.path_params["name"])
+        if content is None:
             raise HTTPException(404)
-        return Response(found[0], media_type=found[1])
+        return Response(content[0], media_type=content[1])
 
     def missing(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -91,7 +91,10 @@ def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> A
 def _room(request: Request) -> Response:
     text = render(
         request.url.path.strip("/"),
-        samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
+        samplers={
+            name: str(sampler.__doc__).strip().partition("\n")[0].replace("``", "")
+            for name, sampler in SAMPLERS.items()
+        },
         default=AUTO,
         plain=PLAIN,
         shapes={name: words for name, (_, words) in SHAPES.items()},
@@ -103,10 +106,6 @@ def _room(request: Request) -> Response:
         whole={name: kind.words for name, kind in FIELD_TYPES.items() if kind.letters},
     )
     return HTMLResponse(text)
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0].replace("``", "")
 
 
 SAMPLE = "sample-admissions.csv"

@@ -53,15 +53,15 @@ class Folder:
 
     def list(self, *suffixes: str) -> list[str]:
         """Return the names of the files with these endings, except hidden ones."""
-        found = []
+        names = []
         for folder, inner, files in os.walk(self.root):
             here = Path(folder).relative_to(self.root)
             inner[:] = [name for name in inner if not name.startswith(".")]
             if len(here.parts) >= _DEEPEST:
                 inner.clear()
             shown = [n for n in files if n.lower().endswith(suffixes) and not n.startswith(".")]
-            found += [text for name in shown if self._file(text := str(here / name))]
-        return sorted(found)[:_MOST_FILES]
+            names += [text for name in shown if self._file(text := str(here / name))]
+        return sorted(names)[:_MOST_FILES]
 
 
 FILE, DATABASE = "file", "database"

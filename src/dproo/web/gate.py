@@ -64,7 +64,7 @@ class Gate:
             if body is not None:
                 await self._pass(scope, body, receive, guarded)
                 return
-            refusal = _too_large(_most(scope))
+            refusal = _too_large(scope)
         await refused(refusal, scope)(scope, receive, guarded)
 
     async def _pass(self, scope: Scope, body: bytes, receive: Receive, guarded: _Guarded) -> None:
@@ -149,7 +149,7 @@ def _body_refusal(scope: Scope, kind: str) -> Refusal | None:
     if length and not (
         length[0].isascii() and length[0].isdigit() and int(length[0]) <= _most(scope)
     ):
-        return _too_large(_most(scope))
+        return _too_large(scope)
     return None
 
 
@@ -158,8 +158,8 @@ def _most(scope: Scope) -> int:
     return CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX
 
 
-def _too_large(most: int) -> Refusal:
-    return Refusal(413, f"the body must be at most {most} bytes.")
+def _too_large(scope: Scope) -> Refusal:
+    return Refusal(413, f"the body must be at most {_most(scope)} bytes.")
 
 
 async def _body(receive: Receive, most: int) -> bytes | None:
@@ -285,6 +285,6 @@ class Nonces(Generic[Shown]):
             held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
         if held is None or held[0] < time.monotonic():
             raise ValueError(
-                "nonce must be of what was shown and not yet confirmed. Review it again."
+                "nonce must belong to a review that is not yet confirmed. Review it again."
             )
         return held[1]

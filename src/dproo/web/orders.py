@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -154,8 +155,8 @@ class Order:
     def _what(self) -> str:
         where, names = self.source.where, f"column “{', '.join(self.request.columns)}”"
         match self.request:
-            case FoundTableRequest(columns=found):
-                table = f"A private table of {_columns(found)} of {where}"
+            case FoundTableRequest(columns=columns):
+                table = f"A private table of {_columns(columns)} of {where}"
                 return f"{table}, whose values are found first,"
             case ModelRequest(codebook=book):
                 return f"A private table of {_columns(book.columns)} of {where}"
@@ -328,7 +329,9 @@ class Declaration:
                 unit=texts["unit"] or "record",  # type: ignore[arg-type]
             )
         )
-        _require_free(ledger, dataset)
+        with suppress(MissingLedgerError):
+            if dataset.casefold() in map(str.casefold, Ledger(ledger).datasets()):
+                raise taken(dataset)
         return cls(
             dataset=dataset, budget=texts["budget"], delta=delta, relation=relation, ledger=ledger
         )
@@ -355,12 +358,3 @@ class Declaration:
             self.dataset, budget=self.budget, delta=self.delta, **self.relation
         )
         return {"dataset": self.dataset}
-
-
-def _require_free(ledger: Address, dataset: str) -> None:
-    try:
-        names = Ledger(ledger).datasets()
-    except MissingLedgerError:
-        return
-    if dataset.casefold() in {name.casefold() for name in names}:
-        raise taken(dataset)

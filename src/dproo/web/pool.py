@@ -139,10 +139,10 @@ class Pool:
         try:
             sent = json.dumps([name, fields]).encode()
             writer.write(LENGTH.pack(len(sent)) + sent)
-            found = await reader.read()
+            answer = await reader.read()
         finally:
             writer.transport.abort()  # which kills a process that still answers
-        status, _, text = found.decode().partition(" ")
+        status, _, text = answer.decode().partition(" ")
         return response(int(status), text) if status else refusing(_TOO_LONG)
 
 

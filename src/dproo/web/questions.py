@@ -209,12 +209,12 @@ def found_plan(form: Fields) -> dict[str, Any]:
         records=known["n"],
         changed=2 if known["neighbours"] == REPLACE else 1,
     )
-    found = discovery.accuracy
+    accuracy = discovery.accuracy
     table = _table(form, share, columns=columns, given=f", if each has about {_VALUES} values")
     lost = Fraction(min(discovery.text_rule.half, known["n"]), known["n"])
     return _forecast(form, max(Fraction(share), lost), "") | {
         "sentence": table["sentence"],
-        "limits": f"{found[0].upper()}{found[1:]}. {table['limits']}".strip(),
+        "limits": f"{accuracy[0].upper()}{accuracy[1:]}. {table['limits']}".strip(),
     }
 
 

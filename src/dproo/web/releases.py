@@ -181,17 +181,17 @@ class _Running:
                 process.stdin.write(order)  # type: ignore[union-attr]
             while True:
                 try:
-                    found = pickle.load(process.stdout)  # type: ignore[arg-type] # noqa: S301
+                    message = pickle.load(process.stdout)  # type: ignore[arg-type] # noqa: S301
                 except (EOFError, pickle.UnpicklingError):  # it was killed
                     return None
-                if found == _BEGUN:
+                if message == _BEGUN:
                     self.has_begun = True
                     if self.is_stopped:
                         self.stop()
-                elif isinstance(found, Fraction):
-                    self.share = found
+                elif isinstance(message, Fraction):
+                    self.share = message
                 else:
-                    return found  # type: ignore[no-any-return]
+                    return message  # type: ignore[no-any-return]
 
 
 def main() -> None:
@@ -228,6 +228,6 @@ def _tell(share: Share, is_over: Event) -> None:
             _send(read)
 
 
-def _send(found: object) -> None:
-    sys.stdout.buffer.write(pickle.dumps(found))
+def _send(message: object) -> None:
+    sys.stdout.buffer.write(pickle.dumps(message))
     sys.stdout.buffer.flush()

@@ -84,8 +84,8 @@ def main(control: int) -> None:
 def _received(server: socket.socket) -> socket.socket | None:
     """Return the next socket, or None when the server is gone."""
     size = array.array("i").itemsize
-    found, ancillary, _, _ = server.recvmsg(1, socket.CMSG_SPACE(size))
-    if not found:
+    message, ancillary, _, _ = server.recvmsg(1, socket.CMSG_SPACE(size))
+    if not message:
         return None
     return socket.socket(fileno=array.array("i", ancillary[0][2][:size])[0])
 
@@ -128,10 +128,10 @@ def _answered(name: str, fields: Any) -> tuple[int, str]:
 
 
 def _exactly(question: socket.socket, length: int) -> bytes:
-    found = bytearray()
-    while len(found) < length:
-        part = question.recv(min(1 << 16, length - len(found)))
+    received = bytearray()
+    while len(received) < length:
+        part = question.recv(min(1 << 16, length - len(received)))
         if not part:
             os._exit(0)
-        found += part
-    return bytes(found)
+        received += part
+    return bytes(received)

@@ -18,7 +18,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
-from dproo.counting.boundary import Lazy, required
+from dproo.counting.boundary import Lazy, attempt, required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column
 from dproo.counting.query import CountQuery
@@ -64,6 +64,12 @@ _MARIADB_READERS: dict[str, Callable[[str], Any]] = {
 }
 # A limit of the session, ``sql_select_limit``, is for queries that have none.
 _MARIADB_ALL = " LIMIT 18446744073709551615"
+# The ledger may keep a session waiting for longer than one may be idle; MySQL has the first alone.
+_MARIADB_PATIENT = {
+    "wait_timeout": "GREATEST(@@wait_timeout, 28800)",
+    "idle_transaction_timeout": "0",
+    "idle_readonly_transaction_timeout": "0",
+}
 _MARIADB_LIMITED = (
     "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1 in it."
 )
@@ -134,15 +140,16 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         return None
     query.require_column("table")
     parts = sql.table_parts(query.table)
-    with ExitStack() as stack:
-        connection = _connected(data, stack)
+    with ExitStack() as stack, ExitStack() as restored:
+        connection = _connected(data, stack, restored)
         if data.dialect.name == _POSTGRESQL:
             table = postgresql.table_of(connection, query)
         else:
             table = _streamed(data, connection, parts)
-        opened = stack.pop_all()
+        opened, changed = stack.pop_all(), restored.pop_all()
 
     def close() -> None:
+        changed.close()
         opened.close()
 
     weakref.finalize(close, opened.close)  # in case the table is never read
@@ -153,8 +160,12 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     )
 
 
-def _connected(data: Any, stack: ExitStack) -> Any:
-    """Return the driver's connection; an engine's is returned to its pool at the end."""
+def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
+    """Return the driver's connection.
+
+    At the end, an engine's is returned to its pool, and a caller's is as it was: a transaction
+    that they did not begin would keep its locks, and see no new record.
+    """
     name, driver = data.dialect.name, data.dialect.driver
     if data.dialect.is_async:
         raise TypeError(refusal("data", "be a synchronous engine or connection", driver))
@@ -164,9 +175,27 @@ def _connected(data: Any, stack: ExitStack) -> Any:
 
     def connect() -> Any:
         connection = stack.enter_context(data.connect()) if is_engine else data
-        return connection.connection.driver_connection
+        if not connection.in_transaction():
+            restored.callback(attempt, connection.rollback)
+        driver_connection = connection.connection.driver_connection
+        if name in _MARIADB:
+            _wait_patiently(driver_connection, restored, is_mysql=not data.dialect.is_mariadb)
+        return driver_connection
 
     return required(connect, "the database cannot be reached with this engine.")
+
+
+def _wait_patiently(connection: Any, restored: ExitStack, *, is_mysql: bool) -> None:
+    """Let a session of MariaDB wait for the ledger, and set its own limits again at the end."""
+    limits = list(_MARIADB_PATIENT)[: 1 if is_mysql else None]
+    _set(connection, {f"@dproo_{limit}": f"@@{limit}" for limit in limits})
+    restored.callback(attempt, lambda: _set(connection, {f: f"@dproo_{f}" for f in limits}))
+    _set(connection, {limit: _MARIADB_PATIENT[limit] for limit in limits})
+
+
+def _set(connection: Any, values: dict[str, str]) -> None:
+    with closing(connection.cursor()) as cursor:
+        cursor.execute("SET " + ", ".join(f"{name} = {value}" for name, value in values.items()))
 
 
 def _streamed(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:

@@ -121,14 +121,14 @@ class LedgerSession(ABC):
             UnknownDatasetError: it has no budget.
         """
         name = dataset if isinstance(dataset, str) else ""
-        found = self.one("kind = 'declared' AND dataset = ?", name) if name.isprintable() else None
-        if found is None:
+        event = self.one("kind = 'declared' AND dataset = ?", name) if name.isprintable() else None
+        if event is None:
             near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.5)
             hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
             raise UnknownDatasetError(
                 f"{refusal('dataset', 'have a declared budget', dataset)} {hint}"
             )
-        return found
+        return event
 
     def require_only(self, declared: Event) -> None:
         """Raise if another budget has the same name, or one that differs only in case."""

@@ -123,16 +123,16 @@ class PostgresqlSession(LedgerSession):
 
     def now(self) -> str:
         """Return the time of the server."""
-        (found,) = self.execute("SELECT dproo.now()").fetchone()
-        return str(found)
+        (now,) = self.execute("SELECT dproo.now()").fetchone()
+        return str(now)
 
     clock = now
 
     @property
     def role(self) -> str:
         """The role that is connected."""
-        (found,) = self.execute("SELECT session_user").fetchone()
-        return str(found)
+        (role,) = self.execute("SELECT session_user").fetchone()
+        return str(role)
 
     def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset, computed by the database."""
@@ -148,7 +148,9 @@ class PostgresqlSession(LedgerSession):
             return sent
         if draft.kind == RESERVED:
             self.declared(draft.dataset)  # suggests a similar name if it has no budget
-            self._require_recording()
+            if self.execute(_MAY_RECORD).fetchone() != (True,):  # it could only charge
+                kind, sentence = _SENTENCES["42501"]
+                raise kind(f"the ledger {self.address} {sentence}")
         function, arguments = _call(draft)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - our own names
@@ -162,12 +164,6 @@ class PostgresqlSession(LedgerSession):
         if draft.kind == DECLARED:
             self.require_only(event)  # under the lock, so no other writer comes between
         return event
-
-    def _require_recording(self) -> None:
-        """Raise if this role could make a charge, but not record its release."""
-        if self.execute(_MAY_RECORD).fetchone() != (True,):
-            kind, sentence = _SENTENCES["42501"]
-            raise kind(f"the ledger {self.address} {sentence}")
 
     def _require_drafted(self, event: Event, draft: Draft) -> None:
         """Raise unless the event is the drafted one, and continues the chain."""

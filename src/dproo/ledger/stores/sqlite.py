@@ -302,8 +302,8 @@ class SqliteStore:
 
     def _stamp(self) -> tuple[int, ...]:
         """Return facts that change with every write to the file, through SQLite or not."""
-        found = self.address.stat()  # closing an open file would release SQLite's locks
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        status = self.address.stat()  # closing an open file would release SQLite's locks
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -371,9 +371,9 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
         raise NotALedgerError(f"the ledger {path} is not a ledger.")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     require_version(version, path)
-    found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+    schema = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
-    if found != [(statement,) for statement in SCHEMA] or journal != ("delete",):
+    if schema != [(statement,) for statement in SCHEMA] or journal != ("delete",):
         raise corrupt(path, "its tables or settings are not a ledger's.")
 
 

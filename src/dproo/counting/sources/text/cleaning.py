@@ -21,14 +21,15 @@ _NEVER_JSON = b"\x01"  # invalid both inside and outside strings
 
 
 def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
-    r"""Yield the records of a CSV file, ended only by LF or CR LF.
+    r"""Yield the records of a CSV file, ended only by LF, CR LF or CR CR LF.
 
     A record ends at LF, with any CRs before it, or in an old file at CR: the header shows which.
     Some readers would also end a record at the other character, and take what follows for another
-    record: so that character becomes U+FFFD.
+    record: so that character becomes U+FFFD. Of several CRs before LF two are left, since their
+    meaning depends on quotes.
 
     >>> b"".join(own_breaks([b"a\r", b"\r\nb\rc\n", b"d\r\n"], is_old=False)).decode()
-    'a\r\nb�c\nd\r\n'
+    'a\r\r\nb�c\nd\r\n'
     >>> b"".join(own_breaks([b"a\rb\nc\r"], is_old=True)).decode()
     'a\nb�c\n'
     """
@@ -39,13 +40,13 @@ def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
             continue
         whole = held + block
         text = whole.rstrip(b"\r")
-        held = whole[len(text) :][:1]
+        held = whole[len(text) :][:2]
         is_plain = text.count(b"\r") == text.count(b"\r\n")
         yield text if is_plain else _RETURNS.sub(_own_break, text)
 
 
 def _own_break(match: re.Match[bytes]) -> bytes:
-    return b"\r\n" if match[1] else _UNREADABLE
+    return match[0][-3:] if match[1] else _UNREADABLE
 
 
 def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -156,8 +156,24 @@ class Syntax:
                 cell += _UNREADABLE  # with its quotes elsewhere, it would be shortened differently
         elif self.quote not in cell:
             return match[0]
-        text = cell.removesuffix(b"\r") if quoted is None else cell
+        text = cell.rstrip(b"\r") if quoted is None else cell
         return self.quote + text.replace(self.quote, self.quote * 2) + self.quote + end
+
+    def ended_once(self, records: bytes) -> bytes:
+        r"""Return careful records that all end in LF or CR LF, also those that end in CR CR LF.
+
+        In a cell, CR CR LF is not CR LF: it becomes U+FFFD and CR LF.
+
+        >>> syntax = Syntax(delimiter=b",", quote=b'"')
+        >>> syntax.ended_once(b'a,"b\r\r\nc"\r\r\n').decode()
+        'a,"b�\r\nc"\r\n'
+        """
+        if b"\r\r" not in records:
+            return records
+        parts = records.split(self.quote)
+        for i, part in enumerate(parts):
+            parts[i] = part.replace(b"\r\r", _UNREADABLE + b"\r" if i % 2 else b"\r")
+        return self.quote.join(parts)
 
 
 class Parts:
@@ -167,7 +183,7 @@ class Parts:
     becomes depends on it alone.
 
     Args:
-        blocks: the text, with records that end in LF or CR LF.
+        blocks: the text, with records that end in LF, CR LF or CR CR LF.
         syntax: how cells are separated and quoted.
         length: how long a part is; it may be longer by a record and two blocks.
         longest: how long a record may be; a longer one becomes a line that is just too long.
@@ -202,6 +218,7 @@ class Parts:
                 text = self._ended(block[:first], is_careful=is_careful)
                 rest = block[first:last]
                 text += rest if is_careful else self._syntax.careful(rest)
+                text = self._syntax.ended_once(text)
                 yield text
                 length += len(text)
             self._hold(block[last:], is_careful=is_careful)
@@ -209,7 +226,7 @@ class Parts:
                 return
         self._is_over = True
         if self._size:
-            yield self._ended(self._syntax.closing, is_careful=True)
+            yield self._syntax.ended_once(self._ended(self._syntax.closing, is_careful=True))
 
     def _hold(self, part: bytes, *, is_careful: bool) -> None:
         """Add to the record that has not ended."""
