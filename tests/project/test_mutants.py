@@ -1196,7 +1196,7 @@ MUTANTS = {
         "DiscoveryRequest.rule", "self.delta / len(self.paying)", "self.delta", "releases/test_discovery.py::test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up",
     ),
     "a bare CR ends a record": (
-        "_own_break", 'b"\\r\\n" if match[1] else _UNREADABLE', "match[0]", BREAKS,
+        "_own_break", "match[0][-3:] if match[1] else _UNREADABLE", "match[0]", BREAKS,
     ),
     "a protected file is looked into": (
         "protected", "return () if ledger is None else", "return () if ledger else", GUARDED,

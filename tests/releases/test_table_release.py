@@ -289,7 +289,7 @@ def test_a_receipt_whose_model_was_changed_is_refused(ledger):
     kept["model"]["values"]["measurements"][0]["counts"][0] += 1
     with pytest.raises(ValueError, match="was changed after it was saved"):
         Model.of_receipt(kept)
-    with pytest.raises(ValueError, match="receipt must be that of a private table"):
+    with pytest.raises(ValueError, match="receipt must be of a private table"):
         Model.of_receipt(model.receipt.as_dict())
 
 
