@@ -73,7 +73,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         found.engine.close()
         raise
     read = [column for column in found.columns if column.name in query.read]
-    if any(column.type_name == MILLISECONDS for column in read):
+    if any(column.type_name == MILLISECONDS or column.name in found.split for column in read):
         found.engine.close()
         return None
     return Table(

@@ -9,11 +9,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
-from dproo.counting.boundary import apart, attempt
+from dproo.counting.boundary import apart, attempt, required
 from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, one_of_them, require_columns
 from dproo.counting.layout import (
     ARRAY,
@@ -74,6 +74,12 @@ _STORED = (
     " FROM parquet_schema($1)"
 )
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
+_FIXED = "SELECT name FROM parquet_schema($1) WHERE type = 'FIXED_LEN_BYTE_ARRAY'"
+_SPLIT = (
+    "SELECT path_in_schema FROM parquet_metadata($1)"
+    " WHERE type = 'FIXED_LEN_BYTE_ARRAY' AND contains(encodings, 'BYTE_STREAM_SPLIT')"
+)
+_COMPRESSED = "SELECT count(*) FROM parquet_metadata($1) WHERE list_contains($2, compression)"
 _PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
 _OPEN = 200  # files at a time
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
@@ -94,6 +100,7 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
+        split: columns of Parquet files in an encoding that only Arrow reads.
         engine: what reads them; it has read the schema where a file has one.
     """
 
@@ -106,6 +113,7 @@ class Files:
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
+    split: frozenset[str] = frozenset()
     engine: Engine = field(default_factory=Engine, compare=False, repr=False)
     pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
@@ -335,17 +343,26 @@ def _open_typed(
         raise
 
 
-def require_same_columns(paths: Sequence[str]) -> None:
-    """Raise unless Parquet files have the same columns and types; few are open at a time."""
+def require_same_columns(paths: Sequence[str], *, but: Sequence[str]) -> None:
+    """Raise unless Parquet files have the same columns and types; few are open at a time.
+
+    Args:
+        paths: the files.
+        but: ways of compression that no column may have.
+    """
     first: list[list[Named] | None] = []
     for begin in range(0, len(paths), _OPEN):
         opened = [Opened(path) for path in paths[begin : begin + _OPEN]]
         engine = Engine()
         try:
             schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
+            _require_alike(opened, schemas)
+            names = [file.name for file in opened]
+            if _asked(engine, _COMPRESSED, names, list(but)) != [(0,)]:
+                shown = " or ".join(but)
+                raise ValueError(f"data must be Parquet files without {shown} compression.")
         finally:
             engine.close()
-        _require_alike(opened, schemas)
         first = first or schemas[:1]
         _require_alike(opened, [*first, *schemas])
 
@@ -394,7 +411,29 @@ def _typed(
             for name, kind, _ in found
         ),
         header=tuple(header),
+        split=_split(opened, columns, engine) if table is None else frozenset(),
         engine=engine,
+    )
+
+
+def _split(
+    opened: Sequence[Opened | Incoming], columns: Sequence[str], engine: Engine
+) -> frozenset[str]:
+    """Return the columns in an encoding that only Arrow reads; many files have no candidates."""
+    names = [file.name for file in opened]
+    found = frozenset(columns)
+    for query in (_FIXED, _SPLIT):
+        if found:
+            found &= {name for (name,) in _asked(engine, query, names)}
+    return found
+
+
+def _asked(engine: Engine, query: str, names: list[str], *more: object) -> list[Any]:
+    """Return the rows of a query about the footers of Parquet files."""
+    asked = [names, *more]
+    return required(
+        lambda: apart(lambda: engine.start(names).execute(query, asked).fetchall()),
+        "data must be readable files.",
     )
 
 
