@@ -369,6 +369,28 @@ def test_an_encrypted_parquet_file_is_refused_before_its_charge(tmp_path, plaint
             counting.prepare(tmp_path / "a.parquet", alphabets=[["x"]], columns=[column])
 
 
+def test_every_encoding_of_a_parquet_file_is_read(tmp_path):
+    """A file of a pattern may have another encoding than the others."""
+    numbers = [7, None, 8]
+    types = pa.int32(), pa.float16(), pa.float64(), pa.decimal128(5, 1), pa.decimal128(38, 0)
+    columns = {str(dtype): pa.array(numbers, dtype) for dtype in types}
+    columns["who"] = columns[str(types[3])]
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table(columns),
+        tmp_path / "b.parquet",
+        use_dictionary=False,
+        column_encoding=dict.fromkeys(columns, "BYTE_STREAM_SPLIT"),
+    )
+    for data in (tmp_path / "b.parquet", tmp_path / "*.parquet"):
+        times = 1 + ("*" in str(data))
+        for column in list(columns)[:-1]:
+            found = counting.count(data, alphabet=[7, 8], column=column)
+            assert list(found) == [times] * 3, column
+            found = counting.count(data, alphabet=[7, 8], column=column, person="who")
+            assert list(found) == [1, 1, 1], column
+
+
 def test_a_long_cell_is_unpacked_in_parts():
     content = zstandard.compress(bytes(1 << 27))
     assert len(content) < 1 << 16  # one block of a file

@@ -127,6 +127,9 @@ def test_a_path_means_the_same_files_to_spark(spark: Any, tmp_path: Path) -> Non
     for name in ("_2", ".2", "a:b"):
         pq.write_table(pa.table({"c": ["a"]}), tmp_path / f"{name}.parquet")
         assert "Spark reads" in end_of(tmp_path / f"{name}.parquet", "c", "spark")
+    packed = tmp_path / "packed.parquet"
+    pq.write_table(pa.table({"c": ["a"], "x": ["b"]}), packed, compression={"x": "brotli"})
+    assert "without BROTLI or LZO compression" in end_of(packed, "c", "spark")
 
 
 SETTINGS = {

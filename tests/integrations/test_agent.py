@@ -326,6 +326,8 @@ WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledge
         (CONFIG + '\nperson = "\\ud800"', WRONG),  # TOML has no lone surrogates
         (CONFIG.replace("0.75", "'much'"), "per_day must be a decimal number, got 'much'."),
         (CONFIG.replace("{canary}", "none"), "data must be a file that exists for 'admissions'"),
+        (CONFIG + "\ntable = 5", "table must be text for 'admissions', got 5."),
+        (CONFIG + "\nperson = ['name']", "person must be text for 'admissions', got ['name']."),
     ],
 )
 def test_a_wrong_configuration_is_one_sentence(

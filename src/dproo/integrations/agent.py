@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import one_of, plain_text, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import guarding, path_of, read_public
 from dproo.counting.source import Source
@@ -58,6 +58,7 @@ _MOST_RECORDS = 10**12
 _MOST_VALUES = 1000
 _NEEDED = {"data", "codebook", "epsilon_per_call", "epsilon_per_day"}
 _KEYS = {*_NEEDED, "table", "person", "budget", "model"}
+_TEXTS = ("data", "table", "person", "codebook", "budget", "model")
 _MOST_ROWS = 1000
 _ROWS_SHOWN = 3
 
@@ -311,19 +312,22 @@ def _is_config(tables: Mapping[str, Any]) -> bool:
 
 
 def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -> Offer:
-    data = _placed(str(given["data"]), folder)
+    texts = {
+        key: plain_text(key, given[key], f"be text for {name!r}") for key in _TEXTS if key in given
+    }
+    data = _placed(texts["data"], folder)
     if isinstance(data, Path) and not data.exists():
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
-    account = given.get("budget")
+    account = texts.get("budget")
     if account is None:
         dataset_name(str(data))  # refused now, if it may hold a password
     source = Source(data=data) if isinstance(data, Path) else None
     with guarding(protected(lambda: Ledger(ledger), source)):
-        codebook = CodeBook.of(folder / str(given["codebook"]))
+        codebook = CodeBook.of(folder / texts["codebook"])
     return Offer(
         data=data,
-        table=given.get("table"),
-        person=given.get("person"),
+        table=texts.get("table"),
+        person=texts.get("person"),
         codebook=codebook,
         account=account,
         limits=Limits(
@@ -331,7 +335,7 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
             per_day=given["epsilon_per_day"],
             codebook=codebook.digest,
         ),
-        model=_model(name, folder / str(given["model"]), codebook) if "model" in given else None,
+        model=_model(name, folder / texts["model"], codebook) if "model" in texts else None,
     )
 
 

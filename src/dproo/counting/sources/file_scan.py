@@ -72,7 +72,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         files.engine.close()
         raise
     read = [column for column in files.columns if column.name in query.read]
-    if any(column.type_name == MILLISECONDS for column in read):
+    if any(column.type_name == MILLISECONDS or column.name in files.split for column in read):
         files.engine.close()
         return None
     return Table(

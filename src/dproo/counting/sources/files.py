@@ -9,11 +9,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
-from dproo.counting.boundary import apart, attempt
+from dproo.counting.boundary import apart, attempt, required
 from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, require_columns, tables_listed
 from dproo.counting.layout import (
     ARRAY,
@@ -74,6 +74,12 @@ _STORED = (
     " FROM parquet_schema($1)"
 )
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
+_FIXED = "SELECT name FROM parquet_schema($1) WHERE type = 'FIXED_LEN_BYTE_ARRAY'"
+_SPLIT = (
+    "SELECT path_in_schema FROM parquet_metadata($1)"
+    " WHERE type = 'FIXED_LEN_BYTE_ARRAY' AND contains(encodings, 'BYTE_STREAM_SPLIT')"
+)
+_COMPRESSED = "SELECT count(*) FROM parquet_metadata($1) WHERE list_contains($2, compression)"
 _PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
 _OPEN = 200  # files at a time
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16 digits
@@ -95,6 +101,7 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
+        split: columns of Parquet files in an encoding that only Arrow reads.
         engine: what reads them; if a file has a schema, the engine has read it.
     """
 
@@ -107,6 +114,7 @@ class Files:
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
+    split: frozenset[str] = frozenset()
     engine: Engine = field(default_factory=Engine, compare=False, repr=False)
     pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
@@ -330,6 +338,7 @@ def _open_typed(
         header = [name for name, _, _ in schema]
         columns = header if columns is None else columns
         require_columns(columns, among=header, is_file=True)
+        split = _split(opened, columns, engine) if table is None else frozenset()
     except BaseException:
         engine.close()
         raise
@@ -349,18 +358,29 @@ def _open_typed(
             for name, kind, _ in chosen
         ),
         header=tuple(header),
+        split=split,
         engine=engine,
     )
 
 
-def require_same_columns(paths: Sequence[str]) -> None:
-    """Raise unless Parquet files have the same columns and types; few are open at a time."""
+def require_same_columns(paths: Sequence[str], *, but: Sequence[str]) -> None:
+    """Raise unless Parquet files have the same columns and types; few are open at a time.
+
+    Args:
+        paths: the files.
+        but: ways of compression that no column may have.
+    """
     first: list[list[Named] | None] = []
     for begin in range(0, len(paths), _OPEN):
         opened = [Opened(path) for path in paths[begin : begin + _OPEN]]
         engine = Engine()
         try:
             schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
+            _same_schema(opened, schemas, "be a readable file")
+            names = [file.name for file in opened]
+            if _footers(engine, _COMPRESSED, names, list(but)) != [(0,)]:
+                shown = " or ".join(but)
+                raise ValueError(f"data must be Parquet files without {shown} compression.")
         finally:
             engine.close()
         first = first or schemas[:1]
@@ -376,6 +396,27 @@ def _same_schema(
     if any(schema != schemas[0] for schema in schemas):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     return schemas[0] or []
+
+
+def _split(
+    opened: Sequence[Opened | Incoming], columns: Sequence[str], engine: Engine
+) -> frozenset[str]:
+    """Return the columns in an encoding that only Arrow reads; many files have no candidates."""
+    names = [file.name for file in opened]
+    found = frozenset(columns)
+    for query in (_FIXED, _SPLIT):
+        if found:
+            found &= {name for (name,) in _footers(engine, query, names)}
+    return found
+
+
+def _footers(engine: Engine, query: str, names: list[str], *more: object) -> list[Any]:
+    """Return the rows of a query about the footers of Parquet files."""
+    parameters = [names, *more]
+    return required(
+        lambda: apart(lambda: engine.start(names).execute(query, parameters).fetchall()),
+        "data must be readable files.",
+    )
 
 
 def _check_log(path: str) -> None:
