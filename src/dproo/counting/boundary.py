@@ -78,13 +78,13 @@ def refusing(action: Callable[Given, Result]) -> Callable[Given, Result]:
         except BaseException as error:
             if interrupt_in(error) is not None:
                 raise
-            refusal = UnpreparedError(_unprepared(error))
+            refusal = UnpreparedError(unprepared(error))
         raise refusal
 
     return refused
 
 
-def _unprepared(error: BaseException) -> str:
+def unprepared(error: BaseException) -> str:
     """Return why a release cannot be prepared, without a word of a library."""
     if isinstance(error, ReleaseError):
         why = str(error).rstrip(".")
