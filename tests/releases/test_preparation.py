@@ -39,6 +39,10 @@ MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200]
 SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]
 
 
+class _PanicError(BaseException):
+    """As libraries in Rust end, which is no Exception."""
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the same data in every form, and a ledger."""
@@ -153,21 +157,69 @@ def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
     assert released <= sum(recorded)
 
 
-def test_an_interrupt_before_the_charge_itself_leaves_it_out(ledger, monkeypatch):
-    """While the ledger is read to charge it, nothing has been charged: nothing is."""
+@pytest.fixture
+def awaiting(ledger, monkeypatch):
+    """A release that sends this process a signal while it waits to be charged."""
     require_basis, stopped = BudgetTally.require_basis, threading.Event()
 
-    def interrupted(*arguments):
-        os.kill(os.getpid(), signal.SIGINT)
-        stopped.wait()
-        return require_basis(*arguments)
+    def release(number):
+        def interrupted(*arguments):
+            os.kill(os.getpid(), number)
+            stopped.wait()
+            return require_basis(*arguments)
 
-    monkeypatch.setattr(BudgetTally, "require_basis", interrupted)
-    monkeypatch.setattr(releasing, "Event", lambda: stopped)
-    data = dproo.open(["a", "b"] * 9, ledger=ledger, dataset="patients")
+        monkeypatch.setattr(BudgetTally, "require_basis", interrupted)
+        monkeypatch.setattr(releasing, "Event", lambda: stopped)
+        data = dproo.open(["a", "b"] * 9, ledger=ledger, dataset="patients")
+        return data.value(None, ["a", "b"], epsilon="0.5")
+
+    return release
+
+
+def test_an_interrupt_before_the_charge_itself_leaves_it_out(ledger, awaiting):
+    """While the ledger is read to charge it, nothing has been charged: nothing is."""
     with pytest.raises(KeyboardInterrupt) as end:
-        data.value(None, ["a", "b"], epsilon="0.5")
+        awaiting(signal.SIGINT)
     assert str(end.value) == ""
+    assert ledger.show()[0].lines == ()
+
+
+@pytest.fixture
+def handled():
+    """What the program's own handler of SIGALRM raises, as a limit on time does."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def by(error):
+        def handler(*_):
+            raise error
+
+        signal.signal(signal.SIGALRM, handler)
+
+    yield by
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("kind", [TimeoutError, ValueError, _PanicError])
+def test_what_a_handler_raises_before_the_charge_itself_is_a_refusal(
+    kind, ledger, awaiting, handled
+):
+    handled(kind("canary"))
+    with pytest.raises(UnpreparedError) as refused:
+        awaiting(signal.SIGALRM)
+    assert str(refused.value) == (
+        "the release cannot be prepared: something that it needs fails"
+        f" ({kind.__name__}). Nothing was read or charged."
+    )
+    assert refused.value.__context__ is None
+    assert ledger.show()[0].lines == ()
+
+
+def test_an_exit_before_the_charge_itself_keeps_its_own_code(ledger, awaiting, handled):
+    """Exit code 4 means that a charge stands."""
+    handled(SystemExit(7))
+    with pytest.raises(SystemExit) as end:
+        awaiting(signal.SIGALRM)
+    assert end.value.code == 7
     assert ledger.show()[0].lines == ()
 
 
@@ -202,10 +254,6 @@ def test_a_library_that_cannot_be_loaded_is_refused_before_the_charge(
     )
     assert refused.value.__context__ is None
     assert ledger.show()[0].spent == 0
-
-
-class _PanicError(BaseException):
-    """As libraries in Rust end, which is no Exception."""
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from dproo.core.numbers import ceil_div
 _CHUNK = 1 << 23
 
 DEALT_MAX = 1 << 34
-"""The most records that are dealt at random, each with a few random bits: half a minute."""
+"""The most records that are dealt at random, each with a few random bits: half a minute a split."""
 
 
 def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:

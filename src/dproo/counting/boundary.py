@@ -78,13 +78,18 @@ def refusing(action: Callable[Given, Result]) -> Callable[Given, Result]:
         except BaseException as error:
             if interrupt_in(error) is not None:
                 raise
-            refusal = _unprepared(_reason(error))
+            refusal = unprepared(error)
         raise refusal
 
     return refused
 
 
-def _unprepared(reason: str) -> UnpreparedError:
+def unprepared(error: BaseException) -> UnpreparedError:
+    """Return the refusal of a release that cannot be prepared."""
+    return _refusal(_reason(error))
+
+
+def _refusal(reason: str) -> UnpreparedError:
     return UnpreparedError(
         f"the release cannot be prepared: {reason}. Nothing was read or charged."
     )
@@ -228,9 +233,9 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     try:
         return apart(lambda: import_module(name))
     except MemoryError as error:
-        failure = _unprepared(_reason(error))
+        failure = _refusal(_reason(error))
     except Exception as error:  # noqa: BLE001 - a library may fail in any way
-        failure = _unprepared(f"{library} cannot be loaded; install it again")
+        failure = _refusal(f"{library} cannot be loaded; install it again")
         is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
         if is_missing and extra:
             failure = UnpreparedError(
@@ -263,7 +268,7 @@ def require_room(mebibytes: int) -> None:
     with suppress(OSError, MemoryError):
         mmap(-1, mebibytes * MEBIBYTE).close()
         return
-    raise _unprepared(
+    raise _refusal(
         f"it needs {mebibytes:,} MiB of addresses, and the limit leaves less; raise it (ulimit -v)"
     )
 

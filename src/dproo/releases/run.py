@@ -20,7 +20,7 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.partition import DEALT_MAX
-from dproo.counting.boundary import apart, interrupt_in, refusing
+from dproo.counting.boundary import apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
 from dproo.errors import ChargedError, OutputError, ReleaseError
 from dproo.ledger import Entry, Ledger, LedgerError
@@ -339,7 +339,8 @@ def guarded(
     """Run ``action``; any failure is raised as one sentence without a cause.
 
     Interrupts and exits stay what they are, so that they end the program. Anything else, even a
-    library's panic that is not an ``Exception``, becomes a :class:`ReleaseError`.
+    library's panic that is not an ``Exception``, becomes a :class:`ReleaseError`, or a refusal
+    while the charge is still awaited: what the program's own handler of a signal raises there.
 
     Args:
         action: what touches data, or comes after a charge.
@@ -353,21 +354,33 @@ def guarded(
         end: BaseException = refused.refusal
         end.__context__ = end.__cause__ = None
     except BaseException as error:  # noqa: BLE001 - raised below, without its cause
-        end = _end(error, state.sentence or None if state else charged, handled)
+        interrupt = interrupt_in(error, but=handled)
+        if state and not state.sentence:
+            end = _bare_end(error, interrupt)
+        else:
+            end = _end(error, interrupt, state.sentence if state else charged)
     raise end
 
 
-def _end(error: BaseException, charged: str | None, handled: BaseException | None) -> BaseException:
-    """Return what to raise; an interrupt before the charge, which is None then, stays bare."""
-    interrupt = interrupt_in(error, but=handled)
+def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> BaseException:
+    """Return what to raise where nothing was charged, and so nothing was read."""
+    if interrupt is None:
+        return unprepared(error)
+    return error if isinstance(error, SystemExit) else interrupt()
+
+
+def _end(
+    error: BaseException, interrupt: type[BaseException] | None, charged: str
+) -> BaseException:
+    """Return what to raise after the charge, if there is one."""
     if interrupt is KeyboardInterrupt:
-        return KeyboardInterrupt() if charged is None else Stopped(f"{STOPPED} {charged}".rstrip())
+        return Stopped(f"{STOPPED} {charged}".rstrip())
     if interrupt is SystemExit:
         end = SystemExit(EXIT)
-        end.add_note(f"{STOPPED} {charged or ''}".rstrip())
+        end.add_note(f"{STOPPED} {charged}".rstrip())
         return end
     sentence = str(error) if isinstance(error, ReleaseError | OutputError) else RELEASE_FAILED
-    return ReleaseError(f"{sentence} {charged or ''}".rstrip())
+    return ReleaseError(f"{sentence} {charged}".rstrip())
 
 
 def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
