@@ -980,6 +980,19 @@ def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, s
         )
 
 
+def test_the_ledger_shows_that_a_release_has_ended(browser, home):
+    ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
+    ledger.declare(name, budget="4", neighbours="replace")
+    ledger.reserve(name, epsilon="0.5", neighbours="replace")
+    running = {"running": {name: "2026-01-01T00:00:00Z"}}
+    with visit(browser, home, "release") as page:
+        page.route("**/api/running", lambda route: route.fulfill(json=running))
+        page.click("nav a[href='/ledger']")
+        page.wait_for_selector("text=charged, still running")
+        page.unroute("**/api/running")
+        page.wait_for_selector("text=charged, never released")
+
+
 def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):
     with visit(browser, steward, "release", refusals=1) as page:
         page.check("[data-source=database]")
@@ -1086,13 +1099,13 @@ def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
 
 def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home):
     ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
-    ledger.declare(name, budget="4", neighbours="replace")
+    ledger.declare(name, budget="4", delta="1e-6", neighbours="replace")
     for purpose in ("a paper", "the <b>bulletin</b>"):
         nonce = home.post("/api/order", ORDER | {"purpose": purpose}).json["nonce"]
         home.post("/api/release", {"nonce": nonce})
     ledger.reserve(name, epsilon="0.5", neighbours="replace")
     with visit(browser, home, "ledger") as page:
-        page.wait_for_selector("text=ε 1.5 left")
+        page.wait_for_selector(".left:has-text('ε 1.5 left of 4, δ 1e-6 of 1e-6;')")
         assert page.locator(".history i").count() == 3
         assert page.locator(".purposes dt").all_inner_texts() == [
             "a paper",
