@@ -760,6 +760,28 @@ def test_a_lost_answer_of_a_release_leads_to_the_ledger(browser, steward):
     assert [line.is_recorded for line in made] == [True]
 
 
+UNFORESEEN = """() => {
+  const real = window.fetch;
+  const isForecast = (address) => address === "/api/table-plan";
+  window.fetch = (address, ...rest) =>
+    isForecast(address) ? Promise.reject(new TypeError("lost")) : real(address, ...rest);
+}"""
+"""Let no forecast be answered."""
+
+
+def test_what_became_of_a_charge_outlives_a_forecast_that_fails(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#n", "900")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.evaluate(UNFORESEEN)
+        page.evaluate(LOSE, "release")
+        page.click("#go")
+        page.wait_for_selector("#unforeseen:has-text('The server does not answer')")
+        assert "Look at the Ledger before you try again" in page.inner_text("#refused")
+
+
 def test_a_budget_whose_declaration_was_lost_is_seen(browser, home):
     with visit(browser, home, "release") as page:
         drop(page, BOOK)
