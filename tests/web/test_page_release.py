@@ -385,6 +385,28 @@ def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
             page.wait_for_selector("#book-refused:has-text('book.json is not a code book')")
 
 
+def test_a_code_book_that_is_dropped_where_values_are_found_lists_them_instead(browser, home):
+    with visit(browser, home, "release") as page:
+        begin(page)
+        page.check("[value=found]")
+        page.evaluate(DROP, [json.dumps(BOOK)])
+        page.wait_for_selector("#save-book:enabled")
+        assert page.is_checked("[value=known]")
+        assert not page.is_visible("#book-refused")
+
+
+def test_a_layout_that_the_page_can_be_told_is_asked_for_there(browser, home):
+    (home.folder / "two.csv").write_text("a;b,c;d\n1;2,3;4\n")
+    (home.folder / "latin.csv").write_bytes("größe,b\n1,2\n".encode("latin-1"))
+    with visit(browser, home, "release", refusals=2) as page:
+        for name in ("two.csv", "latin.csv"):
+            page.check(f"[name=data][value='{name}']")
+            page.wait_for_selector("#step-data :is(.notice, .wrong):visible")
+            told = page.inner_text("#step-data :is(.notice, .wrong):visible")
+            assert "under “If the columns look wrong”" in told.replace("Under", "under")
+            assert "--" not in told
+
+
 def test_a_file_is_dropped_anywhere_and_a_sample_is_invented(browser, home):
     with visit(browser, home, "release") as page:
         page.wait_for_selector("[name=data][value='admissions.csv']")

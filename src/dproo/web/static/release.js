@@ -240,8 +240,11 @@ function refused(error) {
 function take(file) {
   if (!file || find("step-data").inert) return; // a release is running
   const isBook = /\.json$/i.test(file.name);
-  if (isBook && hasColumns) builder.open(file);
-  else if (!choose(file.name)) {
+  if (isBook && hasColumns) {
+    document.querySelector("[name=how]").checked = true; // it lists the values
+    changed();
+    builder.open(file);
+  } else if (!choose(file.name)) {
     const missing = `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`;
     notice(find("data-refused"), isBook ? "Choose the data first, then drop its code book." : missing);
     find("data-refused").scrollIntoView({ block: "nearest" });
