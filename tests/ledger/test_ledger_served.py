@@ -54,6 +54,7 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
     with served(folder, bob) as page, served(folder, ann) as other:  # type: ignore[arg-type]
         shown = ordered(page).json
         assert any("A second person must approve it" in one for one in shown["warnings"])
+        assert shown["command"].endswith(' --ledger "$LEDGER_URL"')  # which names the role
         waiting = ordered(page).json
         asked = page.post("/api/release", {"nonce": shown["nonce"]})
         assert "a second person must approve request" in asked.json["error"]

@@ -92,6 +92,19 @@ def test_an_answer_to_an_earlier_question_fades_until_the_new_one_is_there(
         page.wait_for_selector("#answers:not(:has(.past)) td.number")
 
 
+def test_the_headline_holds_no_answers_to_different_questions(browser, admissions_page):
+    held = []
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#target:has-text('360 records would do, or ε = 0.0')")
+        page.route("**/api/plan?k=*", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/plan?k=*"):
+            page.fill("#epsilon", "0.2")
+        page.wait_for_selector("#sentence:has-text('at ε = 0.2,')")
+        page.wait_for_selector("#target:has-text('For at most 5 %, ε = 0.0')")
+        held[0].continue_()
+        page.wait_for_selector("#target:has-text('records would do, or ε = 0.0')")
+
+
 def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, admissions_page):
     with visit(browser, admissions_page, "plan") as page:
         page.wait_for_selector("#accuracy .curve.chosen")
@@ -348,8 +361,14 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
             ["Records with each of 9,998 others", "1", "1"],
         ]
         assert lines[4] == ["q, as printed", "0", "0"]
-        page.select_option("#preset", "3,2,0.01")
-        page.wait_for_selector("#verdict:has-text('0.98 % more:')")
+        held = []
+        page.route("**/api/tables?*", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/tables?*"):
+            page.select_option("#preset", "3,2,0.01")
+        assert page.locator("#verdict.past, #witness.past").count() == 2  # of the case before
+        held[0].continue_()
+        page.unroute("**/api/tables?*")
+        page.wait_for_selector("#verdict:not(.past):has-text('0.98 % more:')")
         told = re.search(r"by a factor ([\d.]+), not ([\d.]+)\.", page.inner_text("#verdict"))
         assert float(told[1]) > float(told[2])
         page.select_option("#preset", "1000,9,0.1")

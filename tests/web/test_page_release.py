@@ -385,6 +385,28 @@ def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
             page.wait_for_selector("#book-refused:has-text('book.json is not a code book')")
 
 
+def test_a_code_book_that_is_dropped_where_values_are_found_lists_them_instead(browser, home):
+    with visit(browser, home, "release") as page:
+        begin(page)
+        page.check("[value=found]")
+        page.evaluate(DROP, [json.dumps(BOOK)])
+        page.wait_for_selector("#save-book:enabled")
+        assert page.is_checked("[value=known]")
+        assert not page.is_visible("#book-refused")
+
+
+def test_a_layout_that_the_page_can_be_told_is_asked_for_there(browser, home):
+    (home.folder / "two.csv").write_text("a;b,c;d\n1;2,3;4\n")
+    (home.folder / "latin.csv").write_bytes("größe,b\n1,2\n".encode("latin-1"))
+    with visit(browser, home, "release", refusals=2) as page:
+        for name in ("two.csv", "latin.csv"):
+            page.check(f"[name=data][value='{name}']")
+            page.wait_for_selector("#step-data :is(.notice, .wrong):visible")
+            told = page.inner_text("#step-data :is(.notice, .wrong):visible")
+            assert "under “If the columns look wrong”" in told.replace("Under", "under")
+            assert "--" not in told
+
+
 def test_a_file_is_dropped_anywhere_and_a_sample_is_invented(browser, home):
     with visit(browser, home, "release") as page:
         page.wait_for_selector("[name=data][value='admissions.csv']")
@@ -760,6 +782,28 @@ def test_a_lost_answer_of_a_release_leads_to_the_ledger(browser, steward):
     assert [line.is_recorded for line in made] == [True]
 
 
+UNFORESEEN = """() => {
+  const real = window.fetch;
+  const isForecast = (address) => address === "/api/table-plan";
+  window.fetch = (address, ...rest) =>
+    isForecast(address) ? Promise.reject(new TypeError("lost")) : real(address, ...rest);
+}"""
+"""Let no forecast be answered."""
+
+
+def test_what_became_of_a_charge_outlives_a_forecast_that_fails(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#n", "900")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.evaluate(UNFORESEEN)
+        page.evaluate(LOSE, "release")
+        page.click("#go")
+        page.wait_for_selector("#unforeseen:has-text('The server does not answer')")
+        assert "Look at the Ledger before you try again" in page.inner_text("#refused")
+
+
 def test_a_budget_whose_declaration_was_lost_is_seen(browser, home):
     with visit(browser, home, "release") as page:
         drop(page, BOOK)
@@ -980,6 +1024,19 @@ def test_a_budget_is_looked_at_again_when_a_release_of_before_is_over(browser, s
         )
 
 
+def test_the_ledger_shows_that_a_release_has_ended(browser, home):
+    ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
+    ledger.declare(name, budget="4", neighbours="replace")
+    ledger.reserve(name, epsilon="0.5", neighbours="replace")
+    running = {"running": {name: "2026-01-01T00:00:00Z"}}
+    with visit(browser, home, "release") as page:
+        page.route("**/api/running", lambda route: route.fulfill(json=running))
+        page.click("nav a[href='/ledger']")
+        page.wait_for_selector("text=charged, still running")
+        page.unroute("**/api/running")
+        page.wait_for_selector("text=charged, never released")
+
+
 def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):
     with visit(browser, steward, "release", refusals=1) as page:
         page.check("[data-source=database]")
@@ -1086,13 +1143,13 @@ def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
 
 def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home):
     ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
-    ledger.declare(name, budget="4", neighbours="replace")
+    ledger.declare(name, budget="4", delta="1e-6", neighbours="replace")
     for purpose in ("a paper", "the <b>bulletin</b>"):
         nonce = home.post("/api/order", ORDER | {"purpose": purpose}).json["nonce"]
         home.post("/api/release", {"nonce": nonce})
     ledger.reserve(name, epsilon="0.5", neighbours="replace")
     with visit(browser, home, "ledger") as page:
-        page.wait_for_selector("text=ε 1.5 left")
+        page.wait_for_selector(".left:has-text('ε 1.5 left of 4, δ 1e-6 of 1e-6;')")
         assert page.locator(".history i").count() == 3
         assert page.locator(".purposes dt").all_inner_texts() == [
             "a paper",

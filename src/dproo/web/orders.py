@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import one_of, refusal
@@ -172,7 +173,7 @@ class Order:
 
     @property
     def _command(self) -> str:
-        """The equivalent command; the URL of a database is withheld: it may hold a password."""
+        """The equivalent command; URLs of databases are withheld: they may hold passwords."""
         account, texts, source, request = self.account, self.texts, self.source, self.request
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
         given["codebook"] = SAVED_AS if self.book is not None else ""
@@ -187,8 +188,10 @@ class Order:
         if account.records_per_person > 1:
             given["records-per-person"] = str(account.records_per_person)
         given["dataset"] = account.dataset if account.dataset != str(source.data) else ""
-        given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
+        if (ledger := self.ledger.path) != default_path():
+            place = shlex.quote(str(ledger)) if isinstance(ledger, Path) else '"$LEDGER_URL"'
+            options.append(f"--ledger {place}")
         if isinstance(request, FoundTableRequest | SampleRequest | OpenRequest):
             options = [f"--column {shlex.quote(name)}" for name in request.columns] + options
         named = shlex.quote(_path(source.name)) if source.is_file else '"$DATABASE_URL"'

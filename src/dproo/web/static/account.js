@@ -57,6 +57,9 @@ function spending(parent, account) {
   }
 }
 
+/** Return what is left of the δ of a budget that has one. */
+const deltaOf = ({ delta, delta_left: left }) => (delta === "0" ? "" : `, δ ${left} of ${delta}`);
+
 /** Return what a charge costs: epsilon, and delta where there is one. */
 const costOf = ({ charge, delta }) => (delta === "0" ? charge : `${charge} and δ ${delta}`);
 
@@ -100,8 +103,7 @@ export function showInSight(place, account, refusal = "") {
   if (!account) return;
   const line = make(place, "p");
   make(line, "b", {}, short(account.dataset));
-  line.append(` ε ${account.left} left of ${account.budget}`);
-  if (account.delta !== "0") line.append(`, δ ${account.delta_left} of ${account.delta}`);
+  line.append(` ε ${account.left} left of ${account.budget}${deltaOf(account)}`);
   if (account.since) line.append("; a release is running, and what it brings will be in the ledger");
   spending(place, account);
 }
@@ -118,7 +120,7 @@ export function showAccount(place, account, refuse) {
   if (short(account.dataset) !== account.dataset) make(section, "p", { class: "hint" }, account.dataset);
   const line = make(section, "p", { class: "left" });
   make(line, "strong", {}, `ε ${account.left} left`);
-  line.append(` of ${account.budget}; ${RELATIONS[account.neighbours]}`);
+  line.append(` of ${account.budget}${deltaOf(account)}; ${RELATIONS[account.neighbours]}`);
   spending(section, account);
   if (!account.entries.length) return;
   showPurposes(section, account);

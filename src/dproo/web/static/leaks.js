@@ -14,18 +14,27 @@ export function showLeaks(painted) {
   };
   const refresh = latest((signal) => ask("tables", { query: query(), signal }), {
     show: (answer) => {
+      fade(false);
       showVerdict(answer);
       showWitness(answer);
     },
     refuse: (sentence) => {
+      fade(false);
       find("verdict").textContent = sentence;
       find("witness").replaceChildren();
     },
     wait: 150,
   });
-  find("preset").addEventListener("change", () => refresh(0));
+  const fade = (isPast) => {
+    for (const id of ["verdict", "witness"]) find(id).classList.toggle("past", isPast);
+  };
+  const again = (delay) => {
+    fade(true); // what is in sight is of the case before
+    refresh(delay);
+  };
+  find("preset").addEventListener("change", () => again(0));
   refresh(0);
-  return { painted: () => isPainted() && refresh() };
+  return { painted: () => isPainted() && again() };
 }
 
 function showVerdict({ printed_certificate: found, private_certificate: kept, probability }) {

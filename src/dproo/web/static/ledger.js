@@ -5,6 +5,7 @@ import { AGAIN, ask, latest, onChange } from "./api.js";
 import { find } from "./drawing.js";
 import { notice } from "./refusing.js";
 
+const SECOND = 1000;
 const refuse = (error) => notice(find("refused"), error.message);
 let undecided = ""; // why a decision was refused; shown beside the current state of the request
 
@@ -19,6 +20,7 @@ const refresh = latest(
       showRequests(place, requests, decided);
       for (const account of found) showAccount(place, account, refuse);
       find("empty").hidden = found.length > 0;
+      if (found.some(({ since }) => since)) awaitReleases();
     },
     refuse: (sentence) => {
       notice(find("refused"), sentence);
@@ -26,6 +28,13 @@ const refresh = latest(
     },
   },
 );
+
+/** Refresh once no release is running any more. */
+const awaitReleases = latest((signal) => ask("running", { signal }), {
+  show: ({ running }) => (Object.keys(running).length ? awaitReleases() : refresh(0)),
+  refuse: () => refresh(AGAIN),
+  wait: SECOND,
+});
 
 function decided(refusal = "") {
   undecided = refusal;

@@ -145,12 +145,14 @@ function showSentence() {
     answers[name]?.rows.find(({ sampler }) => sampler === followed())?.[name] ?? null;
   place.classList.toggle("past", Object.keys(questions).some(isPast));
   if (!answers.alpha) return;
-  const { n, epsilon } = answers.alpha.query;
+  const { query } = answers.alpha;
+  const { n, epsilon } = query;
   const alpha = of("alpha");
   place.replaceChildren(`With ${shown(Number(n))} records at ε = ${epsilon}, `);
   make(place, "strong", {}, alpha === null ? "no bound is known" : `at most ${atMost(alpha)}`);
   place.append(alpha === null ? "." : " of draws differ from a random record’s.");
-  const known = ["n", "epsilon"].filter((name) => of(name) !== null);
+  const isOfSame = (name) => questions[name].every((one) => !(one in query) || query[one] === answers[name].query[one]);
+  const known = ["n", "epsilon"].filter((name) => of(name) !== null && isOfSame(name));
   const [aim] = known.map((name) => answers[name].query.alpha); // of the answers, not of the field
   const target = value(aim ?? "");
   const needed = known

@@ -2,10 +2,11 @@
 
 const REMEDIES = [
   [/ Add --delimiter ('.*?')\.$/, " Write $1 as the separator, under “If the columns look wrong”."],
+  [/ Add --delimiter ('.*?') or the one that/, " Under “If the columns look wrong”, write $1 or the one that"],
+  [/, add --encoding, --delimiter or --format; .*$/, ", say how under “If the columns look wrong”."],
   [/ (List the columns|See what is left to do): dproo .*$/, ""],
   [/ Declare a budget first: dproo .*$/, " Declare a budget first."],
   [/; see dproo plan\.$/, "; see Plan."],
-  [/ Declare another budget with unit=.*$/, " Give the budget another name, and declare it."],
   [/^(.* --[a-z].*)$/s, "$1 Such an option is one of the command line; the page has none."],
 ];
 

@@ -73,18 +73,20 @@ async function foresee(signal) {
 const forecast = latest(foresee, {
   place: find("forecast"),
   show: (plan) => {
-    if (privacy.classList.contains("unforeseen")) clear(privacy); // a refused release stays in sight
+    if (privacy.classList.contains("unforeseen")) clear(find("stated-privacy")); // a refused release stays in sight
     showForecast(plan);
   },
   refuse: (sentence) => {
     privacy.classList.add("unforeseen"); // the forecast in sight is for other choices
-    refuse(privacy, sentence);
+    notice(find("unforeseen"));
+    refuse(find("stated-privacy"), sentence, { rest: find("unforeseen") });
   },
 });
 
 /** Show how far a release may be from the data, or nothing without a forecast. */
 function showForecast(plan = null) {
   privacy.classList.remove("unforeseen");
+  notice(find("unforeseen"));
   find("scale").hidden = !plan;
   for (const part of find("scale").children)
     part.ariaCurrent = part.dataset.level === plan?.level ? "true" : null;
@@ -238,8 +240,11 @@ function refused(error) {
 function take(file) {
   if (!file || find("step-data").inert) return; // a release is running
   const isBook = /\.json$/i.test(file.name);
-  if (isBook && hasColumns) builder.open(file);
-  else if (!choose(file.name)) {
+  if (isBook && hasColumns) {
+    document.querySelector("[name=how]").checked = true; // it lists the values
+    changed();
+    builder.open(file);
+  } else if (!choose(file.name)) {
     const missing = `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`;
     notice(find("data-refused"), isBook ? "Choose the data first, then drop its code book." : missing);
     find("data-refused").scrollIntoView({ block: "nearest" });
