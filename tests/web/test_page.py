@@ -238,6 +238,36 @@ def test_choices_and_sliders_are_restored_on_the_way_back(browser, admissions_pa
         assert float(slider.input_value()) == pytest.approx(log10(2.5), abs=0.02)
 
 
+RUSH = """async (slider) => {
+  const real = history.replaceState.bind(history);
+  let left = 100; // as a browser limits them
+  history.replaceState = (...given) => {
+    if (left-- <= 0) throw new DOMException("too often", "SecurityError");
+    real(...given);
+  };
+  for (let i = 0; i < 200; i++) {
+    slider.value = i % 2 ? slider.min : slider.max;
+    slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await new Promise((go) => setTimeout(go));
+  }
+}"""
+
+
+@pytest.mark.parametrize(("room", "of"), [("plan", "epsilon"), ("understand", "epsilon")])
+def test_a_slider_moved_fast_changes_the_address_no_more_often_than_browsers_allow(
+    browser, admissions_page, room, of
+):
+    with visit(browser, admissions_page, room) as page:
+        page.wait_for_load_state("networkidle")
+        slider = page.locator(f"[data-name={of}] [type=range]")
+        slider.evaluate(RUSH)
+        last = page.input_value(f"#{of}")
+        page.wait_for_function(
+            "([name, last]) => new URLSearchParams(location.search).get(name) === last",
+            arg=[of, last],
+        )
+
+
 def test_the_commands_are_copied(browser, admissions_page):
     allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
     with visit(browser, admissions_page, "plan", **allowed) as page:

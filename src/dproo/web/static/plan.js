@@ -1,6 +1,6 @@
 // Plan: how n, k, epsilon and alpha depend on each other: one answer first, then every sampler's.
 
-import { keep, read } from "./address.js";
+import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { find, make } from "./drawing.js";
 import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
@@ -110,13 +110,13 @@ function changed(delay) {
     else askCurve.stop();
   }
   for (const question of askAnswers) question(delay);
-  keepChoices();
+  find("hand-over").href = `/release?${new URLSearchParams(given("n", "epsilon"))}`;
+  keepSoon(keepChoices);
   showAll();
 }
 
 function keepChoices() {
   keep({ ...given(...Object.keys(fields)), sampler: chosen });
-  find("hand-over").href = `/release?${new URLSearchParams(given("n", "epsilon"))}`;
 }
 
 function showAll() {

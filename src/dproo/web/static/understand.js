@@ -1,6 +1,6 @@
 // Understand: paint data, see the exact law of every sampler on it, draw, and watch a leak.
 
-import { keep, read } from "./address.js";
+import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { lawChart, letter } from "./bars.js";
 import { find } from "./drawing.js";
@@ -73,7 +73,7 @@ function refused(sentence) {
 }
 
 function changed() {
-  keepChoices();
+  keepSoon(keepChoices);
   if (!values.length) return;
   find("letters").value = values.length;
   find("painted").textContent = `${shown(total())} records on ${values.length} possible values.`;
