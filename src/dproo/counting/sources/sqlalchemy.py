@@ -149,6 +149,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         connection = _connected(data, stack, restored)
         if data.dialect.name == _POSTGRESQL:
             table = postgresql.table_of(connection, query)
+            restored.callback(attempt, table.close)
         else:
             table = _looked_up(data, connection, parts)
         held, changed = stack.pop_all(), restored.pop_all()
