@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,32 @@ def test_a_session_waits_for_the_charge_however_long_it_takes(postgresql: str) -
     scan = counting.prepare(url, alphabets=[["a"]], columns=["code"], table="ward.visits")
     for name in limits:
         assert held(scan).connection.execute(f"SHOW {name}").fetchone() == ("0",)
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("source", ["autocommit", "idle", "in a transaction"])
+def test_a_callers_session_waits_too_and_then_has_its_own_limits(
+    postgresql: str, source: str
+) -> None:
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        found = connection.execute("SELECT name FROM pg_settings WHERE name ~ '^idle.*session'")
+        names = [name for (name,) in found.fetchall()]
+        for name in names:
+            connection.execute(f"SET {name} = '10min'")
+        connection.autocommit = source != "idle"
+
+        def limits() -> list[Any]:
+            with connection.transaction():
+                return [connection.execute(f"SHOW {name}").fetchone() for name in names]
+
+        with connection.transaction() if source == "in a transaction" else nullcontext():
+            scan = counting.prepare(
+                connection, alphabets=[["a"]], columns=["code"], table="ward.visits"
+            )
+            assert limits() == [("0",)] * len(names)
+            assert scan.count().n == 7
+            assert limits() == [("10min",)] * len(names)
+        assert limits() == [("10min",)] * len(names)
 
 
 def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postgresql: str) -> None:

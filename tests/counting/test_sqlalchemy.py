@@ -156,6 +156,15 @@ def test_one_connection_is_given_back(visits: sa.Engine) -> None:
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
 
 
+def test_a_pool_of_one_connection_is_enough(visits: sa.Engine) -> None:
+    options = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0, "pool_timeout": 0.1}
+    pooled = sa.create_engine(visits.url, **options)
+    asked = {"table": "visits", "column": "code", "alphabet": ["a"]}
+    if visits.dialect.name != "postgresql":  # whose table is in a schema that only visits sees
+        assert counting.count(pooled, **asked) == counting.count(visits, **asked)
+    pooled.dispose()
+
+
 def test_a_connection_is_as_it_was_and_each_release_sees_new_records(visits: sa.Engine) -> None:
     with visits.connect() as connection:
         seen = counting.count(connection, table="visits", column="code", alphabet=["a"]).n

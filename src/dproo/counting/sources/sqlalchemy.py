@@ -142,10 +142,12 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     parts = sql.table_parts(query.table)
     with ExitStack() as stack, ExitStack() as restored:
         connection = _connected(data, stack, restored)
+        driver_connection = connection.connection.driver_connection
         if data.dialect.name == _POSTGRESQL:
-            table = postgresql.table_of(connection, query)
+            table = postgresql.table_of(driver_connection, query)
+            restored.callback(attempt, table.close)
         else:
-            table = _streamed(data, connection, parts)
+            table = _streamed(connection, driver_connection, parts)
         opened, changed = stack.pop_all(), restored.pop_all()
 
     def close() -> None:
@@ -161,7 +163,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
 
 
 def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
-    """Return the driver's connection.
+    """Return the connection; only one, since a pool may have no more.
 
     At the end, an engine's is returned to its pool, and a caller's is as it was: a transaction
     that they did not begin would keep its locks, and see no new record.
@@ -180,7 +182,7 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
             _wait_patiently(driver_connection, restored, is_mysql=not data.dialect.is_mariadb)
-        return driver_connection
+        return connection
 
     return required(connect, "the database cannot be reached with this engine.")
 
@@ -198,7 +200,7 @@ def _set(connection: Any, values: dict[str, str]) -> None:
         cursor.execute("SET " + ", ".join(f"{name} = {value}" for name, value in values.items()))
 
 
-def _streamed(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
+def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Table:
     *schema, name = parts
 
     def inspected() -> list[Column]:
@@ -212,7 +214,7 @@ def _streamed(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
     streamed = StreamedTable(
-        connection=connection,
+        connection=driver_connection,
         dialect=data.dialect,
         name=".".join(quoted(part, data.dialect) for part in parts),
     )

@@ -110,6 +110,7 @@ def table_of(database: Any, query: CountQuery) -> Table:
     query.require_column("table")
     session = Session.of(database, is_repeatable=len(query.batches) > 1)
     name, types = _within(session, lambda cursor: _described(cursor, session, parts))
+    session.wait_patiently()
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [types[place] for place in places]

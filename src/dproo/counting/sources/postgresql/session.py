@@ -38,6 +38,8 @@ _PINNED = (
     _TRANSACTION_TIMEOUT_UNSET,
     _LOCK_TIMEOUT_SET,
 )
+# Between the check and the count, a caller's session is idle, in their transaction or outside one.
+_IDLE = "idle_session_timeout", "idle_in_transaction_session_timeout"
 # Lets the server end the query of a process that was killed (PostgreSQL 14 or later).
 _CHECKED = (
     "SELECT set_config(name, '1s', true) FROM pg_settings"
@@ -91,6 +93,7 @@ class Session:
     connection: Any = field(repr=False)
     is_ours: bool
     is_repeatable: bool = False
+    _limits: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
@@ -164,10 +167,35 @@ class Session:
                 " so many columns are counted by several queries, which must see the same records."
             )
 
+    def wait_patiently(self) -> None:
+        """Lift the limits of a caller's idle session until it is closed: the ledger may take long.
+
+        PostgreSQL has the first from version 14 on.
+        """
+        if self.is_ours:
+            return
+        psycopg = postgresql_url.driver()
+        is_idle = self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        for name in _IDLE:
+            which = f"{'SESSION' if is_idle else 'LOCAL'} {name}"
+            with suppress(psycopg.errors.UndefinedObject), self.connection.transaction():
+                cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
+                ((limit,),) = cursor.execute(f"SHOW {name}").fetchall()
+                cursor.execute(f"SET {which} = 0")
+                self._limits[which] = limit
+
     def close(self) -> None:
-        """Close a connection of our own."""
+        """Close a connection of our own, or set the limits of a caller's again."""
         if self.is_ours:
             self.connection.close()
+            return
+        with suppress(Exception):
+            while self._limits:
+                which, limit = self._limits.popitem()
+                with self.connection.transaction():
+                    postgresql_url.driver().Cursor(self.connection).execute(
+                        f"SET {which} = '{limit}'"
+                    )
 
 
 def sentence(error: BaseException) -> str:
