@@ -18,8 +18,8 @@ const MEANS = {
     " somebody’s, and one value is not a statistic.",
 };
 const PROTECTS = {
-  replace: "what it says (the number of records is public)",
-  "add-remove": "what it says, and whether it is there at all",
+  replace: "every value in it (the number of records is public)",
+  "add-remove": "every value in it, and whether it is there at all",
 };
 
 /** Show a list of warnings, or hide it if there are none. */
@@ -30,7 +30,7 @@ export function warn(place, warnings = []) {
 }
 
 const WHY =
-  "Certified is the worst case, computed from the integers that it was drawn by; they are rounded so" +
+  "This is the worst case, computed from the exact integers that were drawn from. They are rounded so" +
   " that it never exceeds what was charged.";
 
 const MOST = 20;
