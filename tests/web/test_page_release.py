@@ -259,7 +259,7 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
             "declared",
         ):
             assert fact in facts
-        assert "Certified is the worst case" in facts
+        assert "This is the worst case" in facts
         assert not any(page.is_visible(part) for part in ("nav", "#step-data", "#print", "footer"))
         page.emulate_media(media="screen")
         with page.expect_download() as download:
