@@ -31,8 +31,8 @@ myst_heading_anchors = 3
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dproo\.).*"),  # what others document is not looked up
-    ("py:.*", r"dproo\..*\.(Found|Own_co)"),  # variables of types
-    ("py:.*", r"dproo\..*\.(Assurance|Elimination|Pass|Ratio|Step)"),  # parts of what is documented
+    ("py:.*", r"dproo\..*\.(Counted|Own_co)"),  # variables of types
+    ("py:.*", r"dproo\..*\.(Assurance|Elimination|Noise|Pass|Ratio|Step)"),  # parts of what is documented
 ]
 
 autodoc_member_order = "bysource"

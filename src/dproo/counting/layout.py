@@ -137,7 +137,7 @@ class Layout:
         """Refuse options that only a CSV file has; a sheet may have rows before its header too."""
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
-        if self.comment or (self.skip_rows and not is_sheet):
+        if self.comment or (self.skip_rows and not flag("is_sheet", is_sheet)):
             raise ValueError(
                 "skip_rows and comment must be used with a CSV file, skip_rows also with a sheet."
             )
