@@ -209,7 +209,7 @@ def test_the_header_alone_is_looked_at_before_the_charge(
         ("bad.xlsx", {}, "data must be a readable Excel file"),
         ("none.xlsx", {}, "data must be a file that exists"),
         ("?.sav", {}, "data must be files with the same columns and types"),
-        ("bad.*", {}, "as in '*.xlsx'"),
+        ("bad.s*", {}, "data must be named by a pattern with their ending, as in '*.sav'."),
         ("a.ods", {}, "got '.ods'. Save it as an Excel workbook (.xlsx) or as CSV"),
         ("broken.xlsx", {}, "data must be a readable Excel file"),
     ],

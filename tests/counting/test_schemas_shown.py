@@ -6,9 +6,11 @@ from pathlib import Path
 
 import duckdb
 import pandas as pd
+import pyreadstat
 import pytest
 
 import dproo
+from dproo import counting
 
 TYPES = ["w", "w[]", "w[2]", "STRUCT(a w, b DATE)", "MAP(w, INTEGER)", "UNION(a w, b INTEGER)"]
 
@@ -68,3 +70,21 @@ def test_a_column_of_pandas_whose_name_is_not_text_is_not_found_by_text(name: ob
     frame = pd.DataFrame([["a"]], columns=pd.Index([name], tupleize_cols=False))
     with pytest.raises(ValueError, match=r"^column must be a column of the data, got '1'.$"):
         dproo.open(frame).value("1", ["a", "b"], epsilon=1)
+
+
+@pytest.mark.parametrize("ending", ["sav", "zsav", "dta"])
+def test_the_length_of_the_longest_text_neither_shows_nor_sets_files_apart(
+    tmp_path: Path, ending: str
+) -> None:
+    for place, (text, number) in enumerate([("a", 1), ("a" * 200, 30_000), ("a" * 3000, 2)]):
+        frame = pd.DataFrame({"c": ["a", text], "n": pd.Series([1, number], dtype="int32")})
+        path = tmp_path / f"{place}.{ending}"
+        if ending == "dta":
+            few = frame.astype({"n": "int8" if number < 100 else "int32"})
+            long = ["c"] if len(text) > 2000 else []
+            few.to_stata(path, write_index=False, version=118, convert_strl=long)
+        else:
+            pyreadstat.write_sav(frame, str(path), compress=ending == "zsav")
+    files = dproo.open(tmp_path / f"*.{ending}")
+    assert [column.type_name for column in files.columns] == ["text", "number"]
+    assert list(counting.count(tmp_path / f"*.{ending}", column="c", alphabet=["a"])) == [4, 2]

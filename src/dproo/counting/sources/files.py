@@ -216,7 +216,7 @@ def _format(suffix: str, layout: Layout) -> str:
             f"{error} For other text files add delimiter=, for others format=."
         ) from None
     if FORMATS[suffix] in ROWS:
-        raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
+        raise ValueError(f"data must be named by a pattern with their ending, as in '*{suffix}'.")
     return FORMATS[suffix]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import load
-from dproo.counting.fit import LABELS, Column
+from dproo.counting.fit import LABELS, Column, is_numeric
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
@@ -196,8 +196,10 @@ def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
     def column(name: str) -> Column:
         if name not in numeric and _is_labelled(header, name):
             return Column(name=name, kind=sql.TEXT, type_name=LABELS)
-        stored = _format(header, name) or "number"
-        return Column(name=name, kind=_kind(header, name), type_name=stored)
+        kind = _kind(header, name)
+        # The format of text and numbers has a width, which can be that of the longest cell.
+        plain = "text" if kind == sql.TEXT else "number" if is_numeric(kind) else None
+        return Column(name=name, kind=kind, type_name=plain or _format(header, name))
 
     return tuple(map(column, header.column_names))
 
