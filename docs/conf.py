@@ -32,7 +32,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!dproo\.).*"),  # what others document is not looked up
     ("py:.*", r"dproo\..*\.(Counted|Own_co)"),  # variables of types
-    ("py:.*", r"dproo\..*\.(Assurance|Elimination|Noise|Pass|Ratio|Step)"),  # parts of what is documented
+    ("py:.*", r"dproo\..*\.(Assurance|Elimination|Noise|Pass|Ratio|Step)"),  # parts
 ]
 
 autodoc_member_order = "bysource"
