@@ -329,7 +329,7 @@ class Limit:
 
     @cached_property
     def datasets(self) -> Fraction:
-        """The limit for datasets: no private sampler is nearer to the records of all of them.
+        """The limit for datasets; no private sampler is nearer to the records of all of them.
 
         >>> found = limit(n=1000, k=20, epsilon=1)
         >>> round(float(found.lower), 4), round(float(found.datasets), 4)
