@@ -63,7 +63,8 @@ _CODECS = {
 
 _LOST = "the connection to the database was lost. Nothing was charged; try again."
 _SENTENCES = {
-    "22P05": "alphabet must contain only letters that the database's encoding has.",
+    "22P05": "alphabet must contain only letters that the database's encoding has, and so must the"
+    " missingValues of a code book with person.",
     "25P02": "data must be a connection without a failed transaction; roll it back first.",
     "42501": "the role may not read the table. Grant it SELECT on the table, and USAGE on its"
     " schema. With row_security = off it may not read a table whose policies hide rows from it.",
