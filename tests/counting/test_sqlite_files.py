@@ -157,6 +157,28 @@ def test_a_function_that_is_not_run_for_a_file_of_others_is_met_with_a_remedy(
         assert "Copy the records into a table of another file" in str(error)  # noqa: PT017
 
 
+OWN = {
+    "column": "CREATE TABLE v (b, a AS (mine(b)))",
+    "key": "CREATE TABLE v (a TEXT COLLATE mine PRIMARY KEY) WITHOUT ROWID",
+    "view": "CREATE VIEW v AS SELECT mine(1) AS a",
+    "order": "CREATE VIEW v AS SELECT 1 AS a ORDER BY a COLLATE mine",
+}
+
+
+@pytest.mark.parametrize("definition", OWN.values(), ids=OWN)
+def test_what_only_the_program_of_a_file_can_read_is_refused_before(
+    definition: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "visits.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.create_function("mine", 1, lambda cell: cell, deterministic=True)
+        connection.create_collation("mine", lambda a, b: (a > b) - (a < b))
+        connection.execute(definition)
+    words = 'table must be readable, got "v". It needs a function or a collation of the program'
+    with pytest.raises(ValueError, match=words.replace('"', "'")):
+        counting.prepare(path, table="v", columns=["a"], alphabets=[["x"]])
+
+
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:
     code = (
         "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
