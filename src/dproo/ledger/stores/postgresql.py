@@ -236,6 +236,7 @@ class PostgresqlStore:
         is_again = is_sent = False
         end = None
         while True:
+            was_sent = is_sent
             try:
                 with self._transaction(_WRITING) as session:
                     session.is_again = is_again
@@ -250,12 +251,22 @@ class PostgresqlStore:
                 end = end or time.monotonic() + self.timeout
                 if time.monotonic() > end:
                     if is_sent:
-                        raise ChargedError(
-                            f"the ledger {self.address} was lost in the middle of a commit, and a"
-                            " charge may stand; see 'dproo ledger show'."
-                        ) from None
+                        raise self._uncertain() from None
                     raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
+            except (BudgetRefused, RuleRefused):
+                raise  # by the ledger, which has looked for the event
+            except LedgerError:
+                if was_sent:
+                    raise self._uncertain() from None
+                raise
             time.sleep(_PAUSE)
+
+    def _uncertain(self) -> ChargedError:
+        """Return the error of a commit that was sent and never answered."""
+        return ChargedError(
+            f"the ledger {self.address} was lost in the middle of a commit, and a charge may stand;"
+            " see 'dproo ledger show'."
+        )
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[PostgresqlSession]:
