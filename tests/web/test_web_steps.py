@@ -1,6 +1,7 @@
 """The steps to a row, over the socket: columns, code book, budget, plan, check, order, release."""
 
 import asyncio
+import errno
 import io
 import json
 import signal
@@ -686,6 +687,16 @@ def test_a_release_that_dies_charged_nothing_unless_it_had_begun(monkeypatch, co
     with pytest.raises(Verdict) as ended:
         releases.Releases().run("nonce", SLEEPER, PATIENCE)
     assert ended.value.args == ENDS[code]
+
+
+def test_a_release_for_which_there_is_no_process_has_charged_nothing(monkeypatch):
+    def refuse(*_, **__):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(releases.subprocess, "Popen", refuse)
+    with pytest.raises(Verdict) as ended:
+        releases.Releases().run("nonce", SLEEPER, PATIENCE)
+    assert ended.value.args == ENDS["pass"]
 
 
 PATCHED = (

@@ -59,13 +59,16 @@ class Releases:
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
         """Return the receipt of a release, or raise the verdict on it."""
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-I", "-c", _START.format(path=sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # what a library writes there could quote the data
-            start_new_session=True,  # Ctrl-C in the terminal is for the server
-        )
+        try:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-I", "-c", _START.format(path=sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # what a library writes there could quote the data
+                start_new_session=True,  # Ctrl-C in the terminal is for the server
+            )
+        except OSError:  # too many processes, too little memory
+            raise Verdict(USAGE, _UNBEGUN) from None
         running = self._running[nonce] = _Running(order.account.dataset, now(), process)
         if nonce in self._stopped:
             running.stop()
