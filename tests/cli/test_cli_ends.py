@@ -134,6 +134,20 @@ def test_an_interrupt_before_the_charge_exits_with_2():
     assert charges() == []
 
 
+def test_an_interrupt_while_others_use_the_ledger_exits_with_2():
+    code = (
+        "from dproo import counting; from dproo.cli import main; from dproo.ledger import *\n"
+        "def end(*_, **__):\n"
+        "    Ledger(default_path()).declare('theirs', budget=1, neighbours='replace')\n"
+        "    raise KeyboardInterrupt\n"
+        "counting.Source.scan = end\n"
+        "main()"
+    )
+    done = dproo(*SAMPLE, code=code)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == "Error: stopped; nothing was charged."
+
+
 def test_an_interrupt_while_the_ledger_is_opened_exits_with_2():
     code = (
         "from dproo.cli import options, main\n"
@@ -159,7 +173,7 @@ def test_an_interrupt_between_the_steps_of_a_release_exits_with_4():
     )
     done = dproo(*SAMPLE, code=code)
     assert done.returncode == 4
-    assert "The charge stays" in done.stderr
+    assert "The charge may stand" in done.stderr
     assert charges() == [True]
 
 

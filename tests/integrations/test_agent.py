@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 import pytest
@@ -124,6 +126,27 @@ def test_an_agent_spends_a_budget_for_people_where_their_column_is_named(folder:
 def test_an_agent_is_never_told_less_than_a_row_costs(desk: Desk) -> None:
     found = desk.answer("sample", {"dataset": "admissions", "epsilon": "1/3"})
     assert Fraction(found["epsilon"]) >= Fraction(1, 3)
+
+
+@pytest.mark.parametrize("closed", [None, "a pipe that nobody reads", "a closed file"])
+def test_an_agent_gets_its_answer_though_nobody_reads_the_log(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch, closed: str | None
+) -> None:
+    (folder / "ledger.sqlite3").unlink()
+    log: TextIO | None = None
+    if closed is not None:
+        read, write = os.pipe()
+        os.close(read)
+        log = os.fdopen(write, "w", buffering=1)
+    if log is not None and closed == "a closed file":
+        log.close()
+    monkeypatch.setattr(sys, "stderr", log)
+    with pytest.raises(Refused, match="not available"):
+        desk.answer("budget", {"dataset": "admissions"})
+    monkeypatch.undo()
+    if log is not None:
+        with suppress(OSError):
+            log.close()
 
 
 def test_without_a_model_no_row_is_free(desk: Desk) -> None:

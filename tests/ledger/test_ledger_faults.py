@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from support.cutting import Cutter, Moment
 from support.databases import Server, role_of
@@ -22,11 +23,13 @@ from support.releasing import sample
 from support.stores import emptied, installed, unguarded, url_of
 
 from dproo import errors
-from dproo.ledger import Ledger, accept_restore
+from dproo.ledger import Ledger, Limits, accept_restore
+from dproo.ledger.stores import postgresql
 
 pytestmark = pytest.mark.untraced
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
+LOCK = "SELECT dproo.lock()"
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
 SOAK = os.environ.get("DPROO_SOAK") == "1"
 CLIENT_KILLS, SERVER_KILLS = (800, 200) if SOAK else (15, 3)
@@ -111,6 +114,46 @@ def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
     with pytest.raises(errors.ChargedError, match="in the middle of a commit, and a charge ma"):
         impatient.reserve("patients", epsilon="0.25", **REPLACE)
     assert len(ledger.verify().accounts[0].lines) <= 1
+
+
+def test_a_release_given_up_after_a_lost_commit_is_not_said_to_be_uncharged(
+    line: tuple[Cutter, Ledger], ledger: Ledger
+) -> None:
+    cutter, far = line
+    before = cutter.commits
+    awaited = far.limited(Limits(), is_awaited=lambda: cutter.commits == before)
+    cutter.cut("after")
+    with pytest.raises(errors.ChargedError, match="in the middle of a commit, and a charge ma"):
+        awaited.reserve("patients", epsilon="0.25", **REPLACE)
+    assert len(ledger.verify().accounts[0].lines) == 1
+
+
+def test_a_ledger_that_is_busy_after_a_lost_commit_says_that_a_charge_may_stand(
+    line: tuple[Cutter, Ledger], ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cutter, far = line
+    impatient = Ledger(far.path, timeout=0.2)
+    with psycopg.connect(url_of(ledger)) as holder:
+        monkeypatch.setattr(postgresql.time, "sleep", lambda _: holder.execute(LOCK))
+        cutter.cut("after")
+        with pytest.raises(errors.ChargedError, match="in the middle of a commit, and a charge ma"):
+            impatient.reserve("patients", epsilon="0.25", **REPLACE)
+    assert len(ledger.verify().accounts[0].lines) == 1
+
+
+def test_a_charge_that_is_refused_after_a_lost_commit_is_known_not_to_stand(
+    line: tuple[Cutter, Ledger], ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cutter, far = line
+
+    def spend(_: float) -> None:
+        ledger.reserve("patients", epsilon="0.9", **REPLACE)
+
+    monkeypatch.setattr(postgresql.time, "sleep", spend)
+    cutter.cut("before")
+    with pytest.raises(errors.BudgetRefused):
+        far.reserve("patients", epsilon="0.25", **REPLACE)
+    assert ledger.budget("patients").spent == 9 * 10**8
 
 
 @pytest.mark.one_of(2)

@@ -132,6 +132,11 @@ def test_only_some_columns_may_be_released(ledger: Ledger) -> None:
     ledger.verify()
 
 
+def test_the_columns_of_a_rule_are_named_as_declared(ledger: Ledger) -> None:
+    declared(ledger, columns=["blood  pressure"])
+    assert refused(ledger, columns=["sex"]) == "only blood  pressure may be released."
+
+
 def test_a_release_names_its_columns_to_the_rule(ledger: Ledger, tmp_path: Path) -> None:
     declared(ledger, columns=["sex"])
     data = tmp_path / "visits.csv"
@@ -177,6 +182,11 @@ def test_rules_of_ones_own_hold_besides(ledger: Ledger) -> None:
     assert refused(strict, "0.5").startswith("at most 0.75 is charged for a day")
     assert refused(ledger, "3").startswith("at most 2 is charged for a release")
     ledger.reserve("visits", epsilon="2", **REPLACE)
+
+
+def test_an_approval_is_needed_by_all_or_none(ledger: Ledger) -> None:
+    with pytest.raises(ValueError, match="approval_above must be declared with a budget"):
+        ledger.limited(Limits(approval_above="0.5"))
 
 
 @pytest.mark.parametrize(

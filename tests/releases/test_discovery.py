@@ -229,6 +229,23 @@ def test_where_nothing_is_shared_the_charge_stays_and_the_sentence_says_so(
     assert account.lines[0].is_recorded
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, MemoryError])
+def test_whatever_ends_the_reading_of_a_code_book_that_was_found_says_that_the_charge_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+) -> None:
+    class Ending:
+        @staticmethod
+        def of(_: object) -> None:
+            raise end
+
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("wards", budget=600, delta="1e-5", neighbours=REPLACE)
+    data = dproo.open([{"ward": "A"}] * 90, ledger=ledger, dataset="wards")
+    monkeypatch.setattr("dproo.releases.dataset.CodeBook", Ending)
+    with pytest.raises((KeyboardInterrupt, ReleaseError), match=r"stays.* dproo ledger print 2 "):
+        data.codebook(columns=["ward"], **SURE)
+
+
 def imagined_counts(alphabet: Alphabet, n: int) -> Counts:
     """Return counts of ``n`` records that fall anywhere."""
     if isinstance(alphabet.axes[0], OpenText):

@@ -1,6 +1,7 @@
 """The steps to a row, over the socket: columns, code book, budget, plan, check, order, release."""
 
 import asyncio
+import errno
 import io
 import json
 import signal
@@ -13,6 +14,7 @@ from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -31,6 +33,8 @@ from dproo.mechanisms import mechanism
 from dproo.report import Verdict
 from dproo.web import releases
 from dproo.web.answering import while_wanted
+from dproo.web.folder import Folder
+from dproo.web.orders import Order
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -576,8 +580,14 @@ def test_what_is_being_released_from_is_told(page):
     assert page.get("/api/running").json["running"] == {}
 
 
+UNSPENT = SimpleNamespace(budget=partial(getattr, SimpleNamespace(visits=SimpleNamespace(spent=0))))
+"""A ledger that knows only visits, of which nothing was spent."""
+
+
 class Slow:
     """An order that waits until it has been told how much of its data was read."""
+
+    ledger, account = UNSPENT, SimpleNamespace(dataset="visits")
 
     def release(self, told):
         begun = told.getvalue()
@@ -611,7 +621,7 @@ def test_before_its_answer_a_release_tells_how_much_it_has_read(monkeypatch):
         assert echoed(sent[:end])[0] is None
 
 
-SLEEPER = SimpleNamespace(account=SimpleNamespace(dataset="visits"), release=time.sleep)
+SLEEPER = SimpleNamespace(account=Slow.account, ledger=UNSPENT, release=time.sleep)
 """An order that waits for as long as its folder says."""
 
 BEGINNINGS = {
@@ -677,6 +687,59 @@ def test_a_release_that_dies_charged_nothing_unless_it_had_begun(monkeypatch, co
     with pytest.raises(Verdict) as ended:
         releases.Releases().run("nonce", SLEEPER, PATIENCE)
     assert ended.value.args == ENDS[code]
+
+
+def test_a_release_for_which_there_is_no_process_has_charged_nothing(monkeypatch):
+    def refuse(*_, **__):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(releases.subprocess, "Popen", refuse)
+    with pytest.raises(Verdict) as ended:
+        releases.Releases().run("nonce", SLEEPER, PATIENCE)
+    assert ended.value.args == ENDS["pass"]
+
+
+PATCHED = (
+    "import os, sys; sys.path[:] = {path!r}; from dproo.web import orders, releases\n"
+    "def then_stopped(action): return lambda *given: (action(*given), os.kill(os.getpid(), 2))[0]\n"
+    "PATCH\n"
+    "releases.main()"
+)
+
+
+@pytest.mark.parametrize(
+    ("moment", "answer"),
+    [
+        ("releases.shown = then_stopped(releases.shown)", None),
+        ("orders.Order.release = then_stopped(orders.Order.release)", "The charge may stand"),
+    ],
+)
+def test_a_stop_after_the_record_never_says_that_nothing_was_charged(
+    tmp_path, monkeypatch, moment, answer
+):
+    inside, path = admissions(tmp_path, budget="1")
+    folder = Folder(inside)
+    order = Order.of({**ROW, "what": "table"}, folder=folder, ledger=path)
+    monkeypatch.setattr(releases, "_START", PATCHED.replace("PATCH", moment))
+    if answer is None:
+        receipt = releases.Releases().run("nonce", order, folder)
+        assert "preview" in receipt
+    else:
+        with pytest.raises(Verdict, match=answer) as stopped:
+            releases.Releases().run("nonce", order, folder)
+        assert stopped.value.args[0] == 4
+    (line,) = Ledger(path).show()[0].lines
+    assert line.is_recorded
+
+
+def test_a_table_that_cannot_be_shown_is_charged_and_can_be_printed(tmp_path, monkeypatch):
+    inside, path = admissions(tmp_path, budget="1")
+    folder = Folder(inside)
+    order = Order.of({**ROW, "what": "table"}, folder=folder, ledger=path)
+    monkeypatch.setattr(releases, "_START", PATCHED.replace("PATCH", "releases.Model = None"))
+    with pytest.raises(Verdict, match=r"The charge stays.* dproo ledger print 2") as failed:
+        releases.Releases().run("nonce", order, folder)
+    assert failed.value.args[0] == 4
 
 
 def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):

@@ -22,7 +22,7 @@ from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
-from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
+from dproo.ledger import Address, Ledger, address_of, default_path, in_epsilon
 from dproo.ledger.rules import PERSON
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Receipt
@@ -31,7 +31,7 @@ from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DISCOVERY
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.request import Stopped, epsilon_warnings
-from dproo.releases.run import STOPPED
+from dproo.releases.run import STOPPED, between_steps
 from dproo.report import as_options
 from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
@@ -166,31 +166,21 @@ def _read(
 
 @contextmanager
 def _charging(data: str, options: Mapping[str, Any]) -> Iterator[Charge]:
-    """Yield the budget to charge; if it is missing, the refusal says how to declare it.
-
-    After an interrupt between the steps of a release, the message says if something was charged.
-    """
+    """Yield the budget to charge; if it is missing, the refusal says how to declare it."""
     if options["no_ledger"]:
         yield Charge()
         return
     name, book = options["dataset"], book_of(options["path"])
     if name is None:
         name = dataset_name(data)
-    before = None
     try:
         ledger = Ledger(book)
-        before = ledger.head()
-        yield Charge(ledger=ledger, dataset=name)
+        with between_steps(ledger, name):
+            yield Charge(ledger=ledger, dataset=name)
     except (MissingLedgerError, UnknownDatasetError) as error:
         raise type(error)(
             f"{error} {remedy(name, book)} To release without one: --no-ledger."
         ) from None
-    except Stopped:
-        raise
-    except KeyboardInterrupt:
-        if before is None or _head(ledger) == before:
-            raise
-        raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
 
 
 @contextmanager
@@ -261,12 +251,6 @@ def protection_of(options: Mapping[str, Any]) -> Protection:
         records=options["records_per_person"],
         missing=options["missing_person"],
     )
-
-
-def _head(ledger: Ledger) -> str | None:
-    with suppress(LedgerError):
-        return ledger.head()
-    return None
 
 
 def _print_release(text: str, receipt: Receipt, book: Address) -> None:

@@ -10,6 +10,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -225,9 +226,9 @@ class Desk:
         release = opened.row(offer.codebook, epsilon=exact)
         charged = cast("Charged", release.receipt.ledger)
         if not is_awaited():
-            sys.stderr.write(
-                "dproo mcp: sample: nobody waits for the answer any more. The charge stays; "
-                f"'dproo ledger print {charged.entry}' prints the release.\n"
+            _tell(
+                "sample: nobody waits for the answer any more. The charge stays; "
+                f"'dproo ledger print {charged.entry}' prints the release."
             )
         return {
             "row": release.value,
@@ -289,7 +290,13 @@ def _checked(check: Callable[[], Any]) -> Any:
 def _log(tool: str, error: Exception) -> None:
     """Log an error for the owner: our own with its sentence, others only by their type."""
     known = isinstance(error, TypeError | ValueError) or type(error).__module__.startswith("dproo.")
-    sys.stderr.write(f"dproo mcp: {tool}: {error if known else type(error).__name__}\n")
+    _tell(f"{tool}: {error if known else type(error).__name__}")
+
+
+def _tell(sentence: str) -> None:
+    """Tell the owner; if standard error is closed, nobody reads it, and the answer is the same."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"dproo mcp: {sentence}\n")
 
 
 def _column(field: Field) -> dict[str, Any]:

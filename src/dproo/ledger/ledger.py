@@ -173,12 +173,14 @@ class Ledger:
         """Return the same ledger, with further rules for releases through it.
 
         Args:
-            limits: the rules.
+            limits: the rules; the need for an approval can only be declared with a budget.
             is_awaited: returns whether anybody still waits for a release; if nobody does,
                 nothing is charged.
         """
         if not isinstance(limits, Limits):
             raise TypeError(refusal("limits", "be dproo.ledger.Limits", limits))
+        if limits.approval_above is not None:
+            raise ValueError("approval_above must be declared with a budget, for all who release.")
         other = copy(self)
         vars(other).update(limits=limits, is_awaited=is_awaited, _store=self._store)
         return other

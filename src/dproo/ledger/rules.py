@@ -284,7 +284,7 @@ def fault_of(part: str, text: str) -> str | None:
         return "it is too long"
     if not text.isascii() or not text.isprintable():
         return "it is not printable ASCII"
-    brackets = re.sub(r"[^][{}]", "", _STRING.sub("", text))
+    brackets = re.sub(r"[^][{}]+", "", _STRING.sub("", text))
     for _ in range(TERMS["depth_max"]):
         brackets = _FLAT.sub("", brackets)
     if brackets:

@@ -378,7 +378,8 @@ class Dataset:
         codebook = receipt.details["discovery"]["codebook"]
         if not codebook["schema"]["fields"]:
             raise ReleaseError(nothing_found(receipt, self.charge.address))
-        return replace(CodeBook.of(codebook), receipt=receipt)
+        charged = reprint(receipt, self.charge.address)
+        return guarded(lambda: replace(CodeBook.of(codebook), receipt=receipt), charged=charged)
 
     def synthesize(
         self,

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, TypeVar
@@ -361,6 +362,32 @@ def guarded(
         else:
             end = _end(error, interrupt, state.sentence if state else charged)
     raise end
+
+
+@contextmanager
+def between_steps(ledger: Ledger, dataset: str) -> Iterator[None]:
+    """Let an interrupt between the steps of a release say if a charge may stand.
+
+    Within a step, :func:`guarded` does. Here it may stand if the dataset was charged meanwhile.
+    """
+    before = _spent(ledger, dataset)
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        after = None
+        with suppress(KeyboardInterrupt):  # a second one
+            after = _spent(ledger, dataset)
+        if after == before:
+            raise
+        raise Stopped(f"{STOPPED} {MAY_STAND}") from None
+
+
+def _spent(ledger: Ledger, dataset: str) -> int | None:
+    with suppress(LedgerError):
+        return ledger.budget(dataset).spent
+    return None
 
 
 def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> BaseException:

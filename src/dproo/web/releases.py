@@ -25,6 +25,9 @@ from typing import Any
 from dproo.core.checks import one_of, whole
 from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
+from dproo.receipt import Receipt
+from dproo.releases.charge import reprint
+from dproo.releases.run import between_steps, guarded
 from dproo.report import FAILED, USAGE, Verdict, verdict
 from dproo.synthesis.model import COUNTED, Model
 from dproo.web.folder import Folder
@@ -56,13 +59,16 @@ class Releases:
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
         """Return the receipt of a release, or raise the verdict on it."""
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-I", "-c", _START.format(path=sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # what a library writes there could quote the data
-            start_new_session=True,  # Ctrl-C in the terminal is for the server
-        )
+        try:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-I", "-c", _START.format(path=sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # what a library writes there could quote the data
+                start_new_session=True,  # Ctrl-C in the terminal is for the server
+            )
+        except OSError:  # too many processes, too little memory
+            raise Verdict(USAGE, _UNBEGUN) from None
         running = self._running[nonce] = _Running(order.account.dataset, now(), process)
         if nonce in self._stopped:
             running.stop()
@@ -95,12 +101,15 @@ class Releases:
         return None if running is None or running.share is None else float(running.share)
 
 
-def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the receipt of a private table with some rows and counts in place of its model.
+def shown(receipt: Receipt) -> dict[str, Any]:
+    """Return a receipt as the page shows it: some rows and counts in place of a table's model.
 
     Both come from the model, which is public.
     """
-    model = Model.of_receipt(receipt)
+    stored = receipt.as_dict()
+    if "model" not in stored:
+        return stored
+    model = Model.of_receipt(stored)
     some = [column for column in model.columns if len(column.letters) <= _MOST_VALUES]
     counts = {
         column.name: [
@@ -113,7 +122,7 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
     }
     rows = [list(map(str, row.values())) for row in model.rows(_SHOWN_ROWS, labels=True)]
     preview = {"columns": model.names, "rows": rows}  # without the columns that were left out
-    return {**receipt, "model": {"sha256": model.sha256}, "preview": preview, "counts": counts}
+    return {**stored, "model": {"sha256": model.sha256}, "preview": preview, "counts": counts}
 
 
 def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict[str, Any]:
@@ -204,11 +213,14 @@ def main() -> None:
             order, folder = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
             _send(_BEGUN)
             teller.start()
-            receipt = order.release(folder).receipt.as_dict()
-            answer: tuple[int | None, Any] = None, shown(receipt) if "model" in receipt else receipt
+            with between_steps(order.ledger, order.account.dataset):
+                receipt = order.release(folder).receipt
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # the release is over
+            charged = reprint(receipt, order.ledger.path)
+            answer: tuple[int | None, Any] = None, guarded(lambda: shown(receipt), charged=charged)
         except BaseException as error:  # noqa: BLE001 - as on the command line
             answer = verdict(error)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the release is over
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     is_over.set()
     if teller.ident is not None:
         teller.join()

@@ -236,6 +236,7 @@ class PostgresqlStore:
         is_again = is_sent = False
         end = None
         while True:
+            was_sent = is_sent
             try:
                 with self._transaction(_WRITING) as session:
                     session.is_again = is_again
@@ -250,12 +251,22 @@ class PostgresqlStore:
                 end = end or time.monotonic() + self.timeout
                 if time.monotonic() > end:
                     if is_sent:
-                        raise ChargedError(
-                            f"the ledger {self.address} was lost in the middle of a commit, and a"
-                            " charge may stand; see 'dproo ledger show'."
-                        ) from None
+                        raise self._uncertain() from None
                     raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
+            except (BudgetRefused, RuleRefused):
+                raise  # by the ledger, which has looked for the event
+            except LedgerError:
+                if was_sent:
+                    raise self._uncertain() from None
+                raise
             time.sleep(_PAUSE)
+
+    def _uncertain(self) -> ChargedError:
+        """Return the error of a commit that was sent and never answered."""
+        return ChargedError(
+            f"the ledger {self.address} was lost in the middle of a commit, and a charge may stand;"
+            " see 'dproo ledger show'."
+        )
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[PostgresqlSession]:
@@ -378,13 +389,14 @@ def _call(draft: Draft) -> tuple[str, tuple[Any, ...]]:
 
 def _refusal(error: Any, draft: Draft) -> LedgerError | None:
     """Return the refusal raised by a function of the ledger, worded as for a file."""
-    code, detail = error.sqlstate or "", (error.diag.message_detail or "").split()
+    code, text = error.sqlstate or "", error.diag.message_detail or ""
+    detail = text.split()
     name, entry = draft.dataset, draft.entry
     own = "be the number of a charge of your own in this ledger"
     refusals: dict[str, Callable[[], LedgerError]] = {
         "DP001": lambda: BudgetRefused(name, asked=int(detail[0]), left=int(detail[1])),
         "DP002": lambda: DeltaRefused(name, asked=int(detail[0]), left=int(detail[1])),
-        "DP003": lambda: _rule_refused(name, detail, draft),
+        "DP003": lambda: _rule_refused(name, text, draft),
         "DP005": lambda: taken(name),
         "DP006": lambda: UnknownEntryError(refusal("entry", own, entry)),
         "DP007": lambda: used(entry),
@@ -396,17 +408,18 @@ def _refusal(error: Any, draft: Draft) -> LedgerError | None:
     return refusals[code]() if code in refusals else None
 
 
-def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
-    rule, *rest = detail
+def _rule_refused(dataset: str, detail: str, draft: Draft) -> RuleRefused:
+    rule, _, rest = detail.partition(" ")
     if rule in ALLOWANCES:
-        return exceeded(rule, dataset, amount=int(rest[0]), most=int(rest[1]))
+        amount, most = map(int, rest.split())
+        return exceeded(rule, dataset, amount=amount, most=most)
     if rule == "denied":
-        return denied(dataset, int(rest[0]))
+        return denied(dataset, int(rest))
     if rule == "open":
         condition = f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
         return RuleRefused("approval_above", dataset, condition)
     # Python refuses the same release again, in its own words.
-    limits = Limits(**json.loads(" ".join(rest)))
+    limits = Limits(**json.loads(rest))
     request, at = draft.body["request"], "9999" if rule == "until" else ""
     try:
         limits.require(dataset, request, at=at, sums=dict.fromkeys(ALLOWANCES, 0))

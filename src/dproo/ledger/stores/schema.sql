@@ -94,20 +94,20 @@ CREATE FUNCTION dproo.check_object(part text, value text, longest integer) RETUR
 LANGUAGE plpgsql AS $$
 DECLARE
     bare text := dproo.bare(value);
-    names CONSTANT text := regexp_replace(bare, '[^:]', '', 'g');
+    names CONSTANT text := regexp_replace(bare, '[^:]+', '', 'g');
     found json;
 BEGIN
     PERFORM dproo.refuse('DP000', part || ' must be printable ASCII, and not too long')
     WHERE (octet_length(value) <= longest AND value ~ ('^[ -~]+$' COLLATE "C")) IS NOT TRUE;
     PERFORM number[1]::float8  -- raises where Python would read no number
     FROM regexp_matches(bare, '-?[0-9]+(?:[.][0-9]+)?(?:[eE][-+]?[0-9]+)?', 'g') AS number;
-    bare := regexp_replace(bare, '[^][{}]', '', 'g');
+    bare := regexp_replace(bare, '[^][{}]+', '', 'g');
     FOR depth IN 1 .. @depth_max@ LOOP
         bare := regexp_replace(bare, '\[\]|\{\}', '', 'g');
     END LOOP;
     PERFORM dproo.refuse('DP000', part || ' must not be nested so deeply') WHERE bare <> '';
     found := replace(value, '\u0000', '\ue000')::json;
-    IF names <> regexp_replace(dproo.bare(found::jsonb::text), '[^:]', '', 'g')
+    IF names <> regexp_replace(dproo.bare(found::jsonb::text), '[^:]+', '', 'g')
         OR json_typeof(found) <> 'object' OR EXISTS (
         SELECT FROM json_each(found) AS given
         LEFT JOIN dproo.shape AS known
