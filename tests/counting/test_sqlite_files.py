@@ -157,6 +157,23 @@ def test_a_function_that_is_not_run_for_a_file_of_others_is_met_with_a_remedy(
         assert "Copy the records into a table of another file" in str(error)  # noqa: PT017
 
 
+@pytest.mark.parametrize(
+    "definition",
+    ["(a, b AS (own(a)))", "(a, b TEXT COLLATE own PRIMARY KEY) WITHOUT ROWID"],
+    ids=["function", "collation"],
+)
+def test_a_column_that_needs_another_program_is_refused_before_the_charge(
+    definition: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.create_function("own", 1, str, deterministic=True)
+        connection.create_collation("own", lambda one, other: (one > other) - (one < other))
+        connection.execute(f"CREATE TABLE t {definition}")
+    with pytest.raises(ValueError, match="table must be readable with functions and collations"):
+        counting.prepare(path, table="t", columns=["b"], alphabets=[["x"]])
+
+
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:
     code = (
         "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"

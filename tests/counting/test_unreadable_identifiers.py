@@ -70,6 +70,27 @@ def test_long_text_of_stata_names_nobody_in_the_same_way(tmp_path: Path) -> None
     assert kept(path, encoding="ascii") == [1, 0, 1]
 
 
+def test_bytes_of_any_kind_in_long_text_of_stata_name_nobody(tmp_path: Path) -> None:
+    """They are not missing: an identifier that is not read is one person's for all its records."""
+    frame = pd.DataFrame({"p": ["Q1" * 1500, "Q1" * 1500, "b" * 3000], "c": ["a"] * 3})
+    path = tmp_path / "x.dta"
+    frame.to_stata(path, version=118, convert_strl=["p"], write_index=False)
+    text, other = (bytes([kind]) + (3001).to_bytes(4, "little") + b"Q1" for kind in (130, 129))
+    path.write_bytes(path.read_bytes().replace(text, other))
+    asked: dict[str, Any] = {"alphabet": LETTERS, "column": "c", "person": "p"}
+    assert list(counting.count(path, **asked, is_each_missing=True)) == [1, 0, 1]
+
+
+@pytest.mark.parametrize("column", ["p", "c"])
+def test_bytes_of_any_kind_in_spss_are_refused(column: str, tmp_path: Path) -> None:
+    """The library ends a text at a zero byte, so several people would be one."""
+    frame = pd.DataFrame({"p": ["a", "b"], "c": ["a", "b"]})
+    path = tmp_path / "x.sav"
+    pyreadstat.write_sav(frame, path, variable_format={column: "AHEX2"})
+    with pytest.raises(ValueError, match=f"column '{column}' must hold text.* got type AHEX[.]"):
+        kept(path)
+
+
 def with_bytes(book: openpyxl.Workbook, folder: Path, changed: dict[bytes, bytes]) -> Path:
     """Save a workbook that holds what openpyxl would not write."""
     book.save(folder / "x.xlsx")

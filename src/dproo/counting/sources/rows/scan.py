@@ -25,10 +25,17 @@ Rows = Iterator[Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowFile:
-    """A file with its header; ``rows`` reads the cells at some places, row by row."""
+    """A file with its header.
+
+    Attributes:
+        columns: its columns.
+        rows: reads the cells at some places, row by row.
+        check: refuses places that cannot be read; no record is read.
+    """
 
     columns: tuple[Column, ...]
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
+    check: Callable[[Sequence[int]], object] = field(default=lambda _: None, repr=False)
 
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
@@ -60,6 +67,8 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     require_columns(query.read, among=header, is_file=True)
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
+        for file in files:
+            file.check(places)
         return Scan(
             engine="files",
             _query=query,
@@ -95,6 +104,7 @@ def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
         return RowFile(
             columns=columns,
             rows=lambda at: sqlite_files.rows_of(connection, table, [names[place] for place in at]),
+            check=lambda at: sqlite_files.check(connection, table, [names[place] for place in at]),
         )
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))

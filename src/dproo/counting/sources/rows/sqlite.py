@@ -107,14 +107,30 @@ def rows_of(
     connection: sqlite3.Connection, table: str | tuple[str, ...] | None, names: Sequence[str]
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of these columns, row by row."""
-    statement = f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
     with closing(connection.cursor()) as cursor:
-        yield from fetched(cursor.execute(statement))
+        yield from fetched(cursor.execute(_statement(table, names)))
+
+
+def check(
+    connection: sqlite3.Connection, table: str | tuple[str, ...] | None, names: Sequence[str]
+) -> None:
+    """Refuse columns that need a function or collation of another program; no record is read."""
+    explained = f"EXPLAIN {_statement(table, names)}"
+    steps, remedy = _tried(lambda: connection.execute(explained).fetchall())
+    if not steps:
+        raise ValueError(
+            refusal("table", "be readable with functions and collations of SQLite's own", table)
+            + remedy
+        )
+
+
+def _statement(table: str | tuple[str, ...] | None, names: Sequence[str]) -> str:
+    return f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
 
 
 def cell(name: str) -> str:
-    """Return a column without its declared type, which could trigger a program's converter."""
-    return f"+{sql.quoted(name)}"
+    """Return a column without declared type and name, which could trigger a program's converter."""
+    return f"+{sql.quoted(name)} AS cell"
 
 
 def fetched(cursor: Any) -> Iterator[Sequence[Any]]:
