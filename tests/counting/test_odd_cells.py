@@ -230,6 +230,22 @@ def bare_decimals(numbers: list[int], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(bits)])
 
 
+def test_a_part_that_an_identifier_has_many_times_is_read_once() -> None:
+    """A few lists, each with the one before in it twice, took forever."""
+    read = []
+
+    class Read(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            read.append(self)
+            return super().__iter__()
+
+    shared, apart = Read("a"), ["a"]
+    for _ in range(12):
+        shared, apart = Read([shared, shared]), [apart, [*apart]]
+    assert person_of(shared) == person_of(apart) != person_of([shared, apart])
+    assert len(read) < 40
+
+
 def test_a_wide_decimal_of_a_narrow_type_may_have_any_bits() -> None:
     """Arrow refuses to convert one that has more digits than its type."""
     numbers = [0, 10**38, -(2**255), 2**255 - 1, 10**38 - 1]
