@@ -379,6 +379,52 @@ def test_each_missing_identifier_may_be_declared_to_be_somebody_else(
     assert unread == {"a": 3, "bb": 1, "other": 1}
 
 
+ODD = ("NA", "-99", "50%", "it's", "\\N", "{}", "é\u2013", "x" * 100, "#" + "0" * 64)
+
+
+def test_declared_texts_are_missing_identifiers_in_every_engine(
+    tmp_path: Path, server: Any, postgresql: str, spark: Any
+) -> None:
+    who = [*ODD, *ODD, "ann", "na", None, ""]
+    rows = pa.table({"who": who, "cell": ["a"] * len(who)})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    rows.to_pandas().to_csv(tmp_path / "x.csv", index=False)
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows.to_pylist())))
+    server.execute("CREATE TABLE declared (who text, cell text)")
+    for name in who:
+        server.execute("INSERT INTO declared VALUES (%s, 'a')", [name])
+    lite = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    rows.to_pandas().to_sql("declared", lite, index=False)
+    for data, options in (
+        (rows, {}),
+        (rows.to_pylist(), {}),
+        (rows.to_pandas(), {}),
+        (pl.from_arrow(rows), {}),
+        (duckdb.connect().from_arrow(rows), {}),
+        *((tmp_path / f"x.{kind}", {}) for kind in ("parquet", "csv", "jsonl")),
+        (postgresql, {"table": "ward.declared"}),
+        (lite, {"table": "declared"}),
+        (tmp_path / "x.db", {"table": "declared"}),
+        (spark.createDataFrame(arrow_of([(name, str(name), "a") for name in who], "text")), {}),
+    ):
+        for kept in (1, 2):
+            options |= {"missing_texts": ODD}
+            each = counts_of(data, "salt", kept, is_each_missing=True, **options)
+            assert each == {"a": len(who)}, data
+            assert counts_of(data, "salt", kept, **options) == {"a": 2, "other": kept}, data
+
+
+@pytest.mark.parametrize("kind", ["integers", "floats", "decimals"])
+def test_numbers_are_declared_missing_by_their_text(kind: str, tmp_path: Path, spark: Any) -> None:
+    typed = {"integers": pa.int64(), "floats": pa.float64(), "decimals": pa.decimal128(22, 2)}
+    who = pa.array([-99, -99, 7, None], pa.int64()).cast(typed[kind])
+    rows = pa.table({"who": who, "cell": ["a"] * 4})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    for data in (rows, tmp_path / "x.parquet", rows.to_pylist(), spark.read.parquet(str(tmp_path))):
+        asked: dict[str, Any] = {"is_each_missing": True, "missing_texts": ("-99",)}
+        assert counts_of(data, "salt", 1, **asked) == {"a": 4}
+
+
 def twins(chance: random.Random) -> list[Decimal]:
     """Return a decimal that is a double, and the one that Python prints that double as."""
     parts = 2 ** chance.randrange(1, 12)

@@ -132,11 +132,22 @@ def test_what_a_caller_has_taught_the_driver_changes_no_count(postgresql: str) -
         def load(self, _: object) -> float:
             return 0.5
 
+    class WrongParameter(psycopg.adapt.Dumper):
+        def dump(self, _: object) -> bytes:
+            return b"wrong"
+
     with psycopg.connect(postgresql) as connection:
         for name in ("text", "varchar", "name", "int8", "oid", "float8"):
             connection.adapters.register_loader(name, Wrong)
+        for kind in (str, int, list):
+            connection.adapters.register_dumper(kind, WrongParameter)
+        connection.execute("SET idle_session_timeout = '10min'")
+        connection.commit()
         assert counted(connection) == [7, 0, 0]
         assert connection.execute("SELECT 1::bigint").fetchone() == (0.5,)
+        limit = psycopg.Cursor[Any](connection)
+        limit.adapters.register_loader("text", psycopg.types.string.TextLoader)
+        assert limit.execute("SHOW idle_session_timeout").fetchone() == ("10min",)
 
 
 # How long it waits

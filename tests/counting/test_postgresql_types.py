@@ -197,6 +197,39 @@ def test_no_cast_that_an_owner_brings_reads_a_cell(
 
 
 @pytest.mark.parametrize(
+    ("source", "target", "method", "is_refused"),
+    [
+        ("integer", "text", "WITH FUNCTION", True),
+        ("bigint", "varchar", "WITH FUNCTION", True),
+        ("text", "double precision", "WITH FUNCTION", True),
+        ("text", "bigint", "WITH INOUT", False),
+        ("integer", "date", "WITH FUNCTION", False),
+    ],
+)
+def test_casts_that_a_database_brings_between_text_and_other_types_are_refused(
+    kinds: psycopg.Connection[Any], source: str, target: str, method: str, *, is_refused: bool
+) -> None:
+    """The query casts cells to text, and text to numbers, as PostgreSQL itself does."""
+    kinds.execute("CREATE SCHEMA brought; CREATE TABLE brought.t (c integer)")
+    try:
+        kinds.execute("INSERT INTO brought.t VALUES (1), (1), (2)")
+        kinds.execute(
+            f"CREATE FUNCTION brought.cast({source}) RETURNS {target} LANGUAGE plpgsql IMMUTABLE"
+            " AS 'BEGIN RETURN 9; END'"
+        )
+        by = f" brought.cast({source})" if method == "WITH FUNCTION" else ""
+        kinds.execute(f"CREATE CAST ({source} AS {target}) {method}{by} AS IMPLICIT")
+        asked = {"table": "brought.t", "column": "c", "alphabet": [1, 2]}
+        if is_refused:
+            with pytest.raises(ValueError, match="the database must not have casts of its own"):
+                counting.count(kinds, **asked)
+        else:
+            assert list(counting.count(kinds, **asked)) == [2, 1, 0]
+    finally:
+        kinds.execute(f"DROP CAST IF EXISTS ({source} AS {target}); DROP SCHEMA brought CASCADE")
+
+
+@pytest.mark.parametrize(
     "definition", ["AS (a text, b integer)", "AS RANGE (subtype = integer)", "AS ENUM ('x')"]
 )
 def test_only_a_base_type_called_citext_is_citext(

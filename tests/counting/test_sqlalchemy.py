@@ -366,6 +366,20 @@ def test_a_person_with_a_long_identifier_is_one_and_their_own(
 
 
 @pytest.mark.parametrize("stored_in", SETS)
+@pytest.mark.parametrize("kind", ["CHAR(99)", "VARCHAR(99)", "LONGTEXT"])
+def test_a_declared_text_is_a_missing_identifier(own: sa.Engine, stored_in: str, kind: str) -> None:
+    missing = ("NA", "50%", "it's", "\\N", "é", "x" * 80)
+    with own.begin() as connection:
+        connection.exec_driver_sql(f"CREATE TABLE t (who {kind} CHARACTER SET {stored_in}, c TEXT)")
+        for who in (*missing, *missing, "na", "NAN", "ann"):
+            connection.exec_driver_sql("INSERT INTO t VALUES (%s, 'a')", (who,))
+    asked: dict[str, Any] = {"table": "t", "column": "c", "alphabet": ["a"], "person": "who"}
+    asked["missing_texts"] = missing
+    assert list(counting.count(own, **asked)) == [3, 1]
+    assert list(counting.count(own, **asked, is_each_missing=True)) == [3 + 2 * len(missing), 0]
+
+
+@pytest.mark.parametrize("stored_in", SETS)
 @pytest.mark.parametrize("kind", ["CHAR(9)", "VARCHAR(9)", "LONGTEXT"])
 def test_damaged_texts_and_impossible_days_name_nobody(
     own: sa.Engine, kind: str, stored_in: str

@@ -157,21 +157,26 @@ def test_a_function_that_is_not_run_for_a_file_of_others_is_met_with_a_remedy(
         assert "Copy the records into a table of another file" in str(error)  # noqa: PT017
 
 
-@pytest.mark.parametrize(
-    "definition",
-    ["(a, b AS (own(a)))", "(a, b TEXT COLLATE own PRIMARY KEY) WITHOUT ROWID"],
-    ids=["function", "collation"],
-)
-def test_a_column_that_needs_another_program_is_refused_before_the_charge(
+OWN = {
+    "column": "CREATE TABLE v (b, a AS (mine(b)))",
+    "key": "CREATE TABLE v (a TEXT COLLATE mine PRIMARY KEY) WITHOUT ROWID",
+    "view": "CREATE VIEW v AS SELECT mine(1) AS a",
+    "order": "CREATE VIEW v AS SELECT 1 AS a ORDER BY a COLLATE mine",
+}
+
+
+@pytest.mark.parametrize("definition", OWN.values(), ids=OWN)
+def test_what_only_the_program_of_a_file_can_read_is_refused_before(
     definition: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "a.sqlite3"
+    path = tmp_path / "visits.sqlite3"
     with closing(sqlite3.connect(path)) as connection:
-        connection.create_function("own", 1, str, deterministic=True)
-        connection.create_collation("own", lambda one, other: (one > other) - (one < other))
-        connection.execute(f"CREATE TABLE t {definition}")
-    with pytest.raises(ValueError, match="table must be readable with functions and collations"):
-        counting.prepare(path, table="t", columns=["b"], alphabets=[["x"]])
+        connection.create_function("mine", 1, lambda cell: cell, deterministic=True)
+        connection.create_collation("mine", lambda a, b: (a > b) - (a < b))
+        connection.execute(definition)
+    words = 'table must be readable, got "v". It needs a function or a collation of the program'
+    with pytest.raises(ValueError, match=words.replace('"', "'")):
+        counting.prepare(path, table="v", columns=["a"], alphabets=[["x"]])
 
 
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:

@@ -385,6 +385,32 @@ def test_a_receipt_says_that_each_missing_identifier_is_somebody_else() -> None:
         sample(records, person="who", missing_person="none", **options)
 
 
+def test_missing_values_of_a_code_book_are_missing_identifiers() -> None:
+    records = [{"code": "a", "who": who} for who in ("NA", "NA", "-99", "ann", "ann", None)]
+    book = dproo.CodeBook.of(
+        {
+            "schema": {
+                "missingValues": ["", "NA", "-99"],
+                "fields": [{"name": "code", "type": "string", "categories": ["a", "b"]}],
+            }
+        }
+    )
+    for missing, n in (("one", 2), ("each", 5)):
+        visits = dproo.open(records, neighbours=dproo.Protection(person="who", missing=missing))
+        for receipt in (
+            visits.value("code", book, epsilon=1).receipt,
+            visits.row(book, epsilon=1).receipt,
+            visits.rows(book, size=9, epsilon=1).receipt,
+            visits.synthesize(book, epsilon=1).receipt,
+        ):
+            assert receipt.n == n
+            assert "no identifiers: '-99', 'NA'" in receipt.protects
+    with pytest.raises(ValueError, match="person must be given with missing_person"):
+        dproo.Protection(missing_texts=("NA",))
+    with pytest.raises(TypeError, match="missing_texts must be a list of texts"):
+        dproo.Protection(person="who", missing_texts="NA")  # type: ignore[arg-type]
+
+
 def test_cells_in_place_of_a_name_are_not_quoted() -> None:
     cells = ["CANARY", "b"]
     for wrong in (

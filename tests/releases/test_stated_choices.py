@@ -50,6 +50,8 @@ WHOM = [
     Protection(records=2),
     PEOPLE,
     replace(PEOPLE, missing="each"),
+    replace(PEOPLE, missing_texts=("NA",)),
+    replace(PEOPLE, missing="each", missing_texts=("NA",)),
 ]
 WARDS = Groups("ward", ["A", "B"])
 BY = [None, WARDS, Groups("ward", ["A", "C"]), Groups("unit", ["A", "B"])]

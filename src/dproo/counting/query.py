@@ -39,6 +39,7 @@ class Where(TypedDict, total=False):
     person: str | None
     records_per_person: int
     is_each_missing: bool
+    missing_texts: tuple[str, ...]
 
 
 def check_engine(engine: object) -> None:
@@ -65,6 +66,7 @@ class CountQuery:
         records_per_person: the most records counted per person.
         is_each_missing: whether every record without an identifier is a different person's;
             by default all of them together are one person's.
+        missing_texts: identifiers that stand for a missing one, such as ``NA``.
         salt: the secret key of the hash that decides which records of a person are counted.
 
     Raises:
@@ -80,6 +82,7 @@ class CountQuery:
     person: str | None = None
     records_per_person: int = 1
     is_each_missing: bool = False
+    missing_texts: tuple[str, ...] = ()
     # A longer salt would double the time of each hash.
     salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from typing import Unpack
 
 from dproo.core.checks import exact, refusal
 from dproo.counting.fit import Column, assumed, is_numeric
+from dproo.counting.query import Where
 from dproo.counting.source import Source
 from dproo.mechanisms.network import Network
 from dproo.schema import OTHER, UNIFORM, Alphabet
@@ -80,7 +82,7 @@ class Check:
 
 
 def check(
-    source: Source, letters: Alphabet, *, column: str | None = None, person: str | None = None
+    source: Source, letters: Alphabet, *, column: str | None = None, **people: Unpack[Where]
 ) -> Check:
     """Return what a release would refuse or warn of, by header and schema alone.
 
@@ -88,10 +90,10 @@ def check(
     ``column``.
     """
     try:
-        with source.scan((letters,), (column,) if column else (), person=person) as scan:
+        with source.scan((letters,), (column,) if column else (), **people) as scan:
             pass
     except ValueError as error:
-        of_columns = _refusals_of_columns(source, letters, person) if letters.columns else ()
+        of_columns = _refusals_of_columns(source, letters, people) if letters.columns else ()
         return Check(columns=(), refusals=of_columns or (str(error),))
     return Check(
         columns=scan.columns,
@@ -103,7 +105,12 @@ def check(
 
 def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> Check:
     """Return the same for all columns of a code book, and what is wrong with their parents."""
-    checked = check(source.described_by(book.descriptor), book.alphabet, person=person)
+    checked = check(
+        source.described_by(book.descriptor),
+        book.alphabet,
+        person=person,
+        missing_texts=book.missing_texts,
+    )
     try:
         Network.wired("auto", book.parents, book.sizes)
     except ValueError as error:
@@ -111,13 +118,13 @@ def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> 
     return checked
 
 
-def _refusals_of_columns(source: Source, letters: Alphabet, person: str | None) -> tuple[str, ...]:
+def _refusals_of_columns(source: Source, letters: Alphabet, people: Where) -> tuple[str, ...]:
     """Return the refusals of every column by itself, each once."""
     refusals: list[str] = []
     for name, axis in zip(letters.columns, letters.axes, strict=True):
         one = Alphabet(axes=(axis,), columns=(name,), policy=UNIFORM)
         try:
-            source.scan((one,), (), person=person).close()
+            source.scan((one,), (), **people).close()
         except ValueError as error:
             refusals.append(str(error))
     return tuple(dict.fromkeys(refusals))

@@ -248,6 +248,7 @@ class Dataset:
             purpose: as for :meth:`value`.
         """
         column, alphabet = self._letters(column, letters)
+        described = self._described(letters)
         request = SampleRequest(
             alphabet=alphabet,
             column=column,
@@ -255,9 +256,9 @@ class Dataset:
             sampler=sampler,
             size=size,
             groups=by,
-            protection=self.protection,
+            protection=described.protection,
         )
-        return self._described(letters).release(request, purpose=purpose)
+        return described.release(request, purpose=purpose)
 
     def row(
         self,
@@ -321,6 +322,7 @@ class Dataset:
             purpose: as for :meth:`row`.
         """
         book = self._book(codebook)
+        described = self._described(book)
         request = RowRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),
@@ -328,10 +330,9 @@ class Dataset:
             shares=_shares(shares, book),
             groups=by,
             size=size,
-            protection=self.protection,
+            protection=described.protection,
             is_within_bins=within_bins,
         )
-        described = self._described(book)
         if request.size < TABLE_FROM or by is not None or shares is not None:
             return described.release(request, purpose=purpose)
         try:
@@ -431,7 +432,7 @@ class Dataset:
             epsilon=parse_epsilon(epsilon),
             delta=parse_delta(delta),
             network=network,
-            protection=self.protection,
+            protection=self.protection.described_by(book),
         )
 
     def _model(self, receipt: Receipt) -> Model:
@@ -468,10 +469,14 @@ class Dataset:
         return column, alphabet
 
     def _described(self, letters: Any) -> Dataset:
-        """Return the same data with the layout of a code book, if there is one."""
+        """Return the same data as a code book describes it, if there is one."""
         if not isinstance(letters, CodeBook):
             return self
-        return replace(self, source=self.source.described_by(letters.descriptor))
+        return replace(
+            self,
+            source=self.source.described_by(letters.descriptor),
+            protection=self.protection.described_by(letters),
+        )
 
     def _book(self, codebook: Any) -> CodeBook:
         with guarding(protected(self.charge.opened, self.source)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dproo.core.checks import exact, flag, one_of, refusal, whole
@@ -12,6 +12,7 @@ from dproo.ledger.rules import PERSON, RECORD, Basis, Unit
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.axis import Axis
+from dproo.schema.codebook import CodeBook
 
 ONE, EACH = "one", "each"
 """How records without an identifier count: as one person's, or each as a different person's."""
@@ -29,6 +30,7 @@ class Protection:
         records: the most records that one person may own; with ``person``, how many are counted.
         missing: ``"one"`` if all records without an identifier count as one person's, ``"each"``
             if the steward declares that each is a different person's.
+        missing_texts: identifiers that stand for a missing one: ``missingValues`` of a code book.
 
     >>> Protection().sentence, Protection(person="patient").sentence
     ('one record', 'one person, whatever they contribute')
@@ -40,6 +42,7 @@ class Protection:
     person: str | None = None
     records: int = 1
     missing: str = ONE
+    missing_texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         vars(self).update(
@@ -47,10 +50,11 @@ class Protection:
             records=whole("records_per_person", self.records, at_least=1),
             missing=one_of("missing_person", self.missing, (ONE, EACH)),
             person=exact(self.person),
+            missing_texts=_texts(self.missing_texts),
         )
         if self.person is not None and not isinstance(self.person, str):
             raise TypeError(refusal("person", "be the name of a column", type(self.person)))
-        if self.person is None and self.missing != ONE:
+        if self.person is None and (self.missing != ONE or self.missing_texts):
             raise ValueError("person must be given with missing_person: it names the column.")
         if self.person is not None and self.neighbours == REPLACE and self.records > 1:
             raise ValueError(
@@ -62,6 +66,10 @@ class Protection:
     def declared(cls, budget: Budget, *, person: str | None) -> Protection:
         """Return the protection that a budget was declared for."""
         return cls(neighbours=budget.neighbours, person=person, records=budget.records_per_person)
+
+    def described_by(self, book: CodeBook) -> Protection:
+        """Return the same with the texts that stand for a missing identifier."""
+        return self if self.person is None else replace(self, missing_texts=book.missing_texts)
 
     @property
     def unit(self) -> Unit:
@@ -87,8 +95,12 @@ class Protection:
     def sentence(self) -> str:
         """Whom it protects, for the receipt."""
         if self.person is not None:
+            texts = ", ".join(map(repr, self.missing_texts))
+            missing = f"; no identifiers: {texts}" if texts else ""
             each = "; each record without an identifier is declared to be somebody else's"
-            return "one person, whatever they contribute" + (each if self.missing == EACH else "")
+            return "one person, whatever they contribute" + (
+                missing + (each if self.missing == EACH else "")
+            )
         return (
             "one record" if self.records == 1 else f"one person with up to {self.records} records"
         )
@@ -97,6 +109,13 @@ class Protection:
     def whom(self) -> str:
         """Whose influence is bounded, in two words."""
         return "one record" if self.person is None and self.records == 1 else "one person"
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    texts = exact(given)
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(refusal("missing_texts", "be a list of texts", given))
+    return tuple(texts)
 
 
 @dataclass(frozen=True)

@@ -253,6 +253,7 @@ def _scan(
         person=protection.person,
         records_per_person=1 if protection.person is None else protection.records,
         is_each_missing=protection.missing == EACH,
+        missing_texts=protection.missing_texts,
     )
 
 

@@ -525,6 +525,12 @@ class CodeBook:
         )
 
     @property
+    def missing_texts(self) -> tuple[str, ...]:
+        """The texts that mean a missing cell in every column, but for empty text."""
+        texts = missing_of(self.descriptor.get("schema", {}), "schema")
+        return tuple(sorted(text for text in texts if text and "\0" not in text))
+
+    @property
     def parents(self) -> dict[str, tuple[str, ...]] | None:
         """The parents of every column, or None if the code book names none at all."""
         if all(field.parents is None for field in self.fields):

@@ -98,7 +98,7 @@ class Order:
         if book is None:
             request = _found(form.get("columns"), texts, protection, source)
         else:
-            request = _described(book, texts, protection)
+            request = _described(book, texts, protection.described_by(book))
         order = cls(
             request=request, source=source, book=book, texts=texts, account=account, ledger=opened
         )

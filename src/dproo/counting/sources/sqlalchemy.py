@@ -53,6 +53,10 @@ _MARIADB_IDENTIFIER = (
     "CASE WHEN {} LIKE _utf8mb4 X'25EFBFBD25' COLLATE utf8mb4_bin THEN X'EFBFBD'"
     " WHEN LENGTH({}) > 64 THEN CONCAT('#', SHA2({}, 256)) ELSE CAST({} AS BINARY) END"
 )
+# By bytes: every collation that is known to MySQL and MariaDB alike ignores trailing blanks.
+_MARIADB_MISSING = (
+    "CASE WHEN CAST(CONVERT({} USING utf8mb4) AS BINARY) IN ({texts}) THEN NULL ELSE {} END"
+)
 _MARIADB_PADDED = "RTRIM({})"  # by characters, which take several bytes in some sets
 _MARIADB_READERS: dict[str, Callable[[str], Any]] = {
     sql.INTEGER: int,
@@ -89,18 +93,18 @@ class StreamedTable:
         return bool(self.dialect.name == _SQLITE)
 
     def statement(
-        self, columns: Sequence[Column], person: str | None, *, is_tried: bool = False
+        self, columns: Sequence[Column], query: CountQuery, *, is_tried: bool = False
     ) -> str:
         """Return the query for these columns, the person's last; if only tried, for no row."""
-        cells = ", ".join(self._cell(column, is_key=column.name == person) for column in columns)
+        cells = ", ".join(self._cell(column, query) for column in columns)
         where = " WHERE 1 = 0" if is_tried else ""
         return f"SELECT {cells} FROM {self.name}{where}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
 
-    def _cell(self, column: Column, *, is_key: bool) -> str:
+    def _cell(self, column: Column, query: CountQuery) -> str:
         if self.is_sqlite:
             return sqlite_files.cell(column.name)
         cell = quoted(column.name, self.dialect)
-        return _mariadb_cell(cell, column, is_key=is_key) if self.is_mariadb else cell
+        return _mariadb_cell(cell, column, query) if self.is_mariadb else cell
 
     @property
     def is_mariadb(self) -> bool:
@@ -124,11 +128,15 @@ class StreamedTable:
             self.connection.text_factory = factory
 
 
-def _mariadb_cell(cell: str, column: Column, *, is_key: bool) -> str:
+def _mariadb_cell(cell: str, column: Column, query: CountQuery) -> str:
+    is_key = column.name == query.person
     forms = [_MARIADB_CELLS.get(column.type_name, "{}")]
     if column.kind == sql.TEXT:
         is_padded = is_key and column.type_name in _PADDED
         forms = [_MARIADB_PADDED] * is_padded + [_MARIADB_IDENTIFIER if is_key else _MARIADB_TEXT]
+        if is_key and query.missing_texts:
+            texts = ", ".join(f"X'{text.encode().hex()}'" for text in query.missing_texts)
+            forms.insert(is_padded, _MARIADB_MISSING.replace("{texts}", texts))
     for form in (*forms, _MARIADB_BYTES):
         cell = form.replace("{}", cell)
     return cell
@@ -221,8 +229,8 @@ def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Tabl
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [columns[place] for place in places]
-        statement = streamed.statement(chosen, query.person)
-        tried = streamed.statement(chosen, query.person, is_tried=True)
+        statement = streamed.statement(chosen, query)
+        tried = streamed.statement(chosen, query, is_tried=True)
         if not required(lambda: _tried(streamed, tried), _REFUSED):
             raise ValueError(_MARIADB_LIMITED)
         return Scan(

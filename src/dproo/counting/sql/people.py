@@ -9,7 +9,8 @@ count as one. The choice does not depend on other people's records: privacy need
 | text, integer, boolean, date | the person with this canonical text, to the last character |
 | number | the person whose number is printed alike: 7, 7.0 and the text ``7`` are one, 7.5 not |
 | bytes, list, tuple, set, mapping or array in Python | the person with equal content |
-| null, NaN, empty text | nobody's, unless each is declared to be a different person's |
+| null, NaN, empty text, a text that is declared to mean a missing one | nobody's, unless each is
+  declared to be a different person's |
 | in an unreadable line; with U+FFFD in it; a list or object in JSON | nobody's |
 | a date outside the years 1 to 9999 | nobody's |
 | an object in Python of any other type | nobody's |
@@ -72,11 +73,14 @@ def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tupl
     """Yield the cells of the records that are kept, each followed by the number one."""
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
     nothing = [None] * len(query.axes)
+    missing = {None, *map(person_of, query.missing_texts)}
     for place, (*read, cell) in enumerate(rows):
         person = person_of(cell)
-        if person is None and query.is_each_missing:
-            yield (*read, 1)
-            continue
+        if person in missing:
+            if query.is_each_missing:
+                yield (*read, 1)
+                continue
+            person = NOBODY
         person, cells = (person, read) if person else (NOBODY, nothing)
         keys = tuple(map(_key, query.axes, cells))
         rank = rank_of(query.salt, person, keys)
@@ -282,6 +286,9 @@ def person_sql(cell: str, kind: str, query: CountQuery, dialect: sql.Dialect) ->
     nothing = "NULL" if query.is_each_missing else "''"
     text = f"({dialect.identifiers[kind].replace('{}', cell)})"
     is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
+    if query.missing_texts:
+        texts = ", ".join(map(dialect.reader.literal, query.missing_texts))
+        is_missing += f" OR {text} IN ({texts})"
     is_short = dialect.is_short.replace("{}", text)
     return (
         f"CASE WHEN {is_missing} THEN {nothing}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dproo.counting.sql import statements as sql
-from dproo.counting.sql.reading import Reader
+from dproo.counting.sql.reading import Reader, literal
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS
 
@@ -90,6 +90,7 @@ POSTGRESQL = sql.Dialect(
         extracted="(regexp_match({}, {pattern}))[{group}]",
         double="CAST({} AS DOUBLE PRECISION)",
         bigint="CAST({} AS BIGINT)",
+        literal=lambda text: literal(text).replace("%", "%%"),  # a sign of parameters
     ),
     missing={
         **dict.fromkeys((sql.FLOAT, sql.DECIMAL), "({} IS NULL OR {} = 'NaN')"),

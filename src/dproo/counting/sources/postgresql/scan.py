@@ -53,6 +53,14 @@ _COLUMNS = """
     WHERE typtype <> 'd'
     ORDER BY attnum
 """
+# Casts between the types that the query casts, made after the database (the first such number is
+# 16384). One by input and output does what PostgreSQL does without it.
+_OWN_CASTS = """
+    SELECT FROM pg_cast, CAST('{int2,int4,int8,float4,float8,numeric,text,varchar}' AS regtype[])
+        AS cast_types
+    WHERE pg_cast.oid >= 16384 AND castmethod <> 'i'
+        AND castsource = ANY (cast_types) AND casttarget = ANY (cast_types)
+"""
 _BYTES_OF_A_CHARACTER = 4
 _INSUFFICIENT_RESOURCES = "53"  # the class of disk full, out of memory and temp_file_limit
 # All tables that a scan of this one reads; only a heap's size bounds its contents.
@@ -136,6 +144,7 @@ def _planned(
         session.refuse_changes(cursor)
     queries = [_query(name, types, query, batch, dialect) for batch in query.batches]
     groups, letters = _groups(name, types, query, dialect), _letters(query)
+    _refuse_casts(cursor)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
     # Each query is planned and started, which checks rights and takes locks, but reads nothing.
     # One text with all characters of the letters shows whether the database's encoding has them.
@@ -242,6 +251,16 @@ def _types(cursor: Any, oid: int) -> list[tuple[Column, str]]:
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
         for name, named, base, values in cursor.fetchall()
     ]
+
+
+def _refuse_casts(cursor: Any) -> None:
+    """Refuse casts of others, which no search_path hides: the query would call them for a cell."""
+    cursor.execute(_OWN_CASTS)
+    if cursor.fetchall():
+        raise ValueError(
+            "the database must not have casts of its own between numbers and text, which would"
+            " decide what a cell is. Drop them, or copy the table into another database."
+        )
 
 
 def _refuse_foreign(cursor: Any, records: str) -> None:

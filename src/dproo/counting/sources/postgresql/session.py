@@ -63,7 +63,8 @@ _CODECS = {
 
 _LOST = "the connection to the database was lost. Nothing was charged; try again."
 _SENTENCES = {
-    "22P05": "alphabet must contain only letters that the database's encoding has.",
+    "22P05": "alphabet must contain only letters that the database's encoding has, and so must the"
+    " missingValues of a code book with person.",
     "25P02": "data must be a connection without a failed transaction; roll it back first.",
     "42501": "the role may not read the table. Grant it SELECT on the table, and USAGE on its"
     " schema. With row_security = off it may not read a table whose policies hide rows from it.",
@@ -127,16 +128,7 @@ class Session:
                 if self.is_repeatable and is_new:
                     self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             stack.enter_context(_cancelling(self.connection))
-            # The driver's own cursor, rows and values, not those of the caller's connection or
-            # adapters.
-            cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
-            stack.enter_context(cursor)
-            types = psycopg.types
-            for name in ("text", "varchar", "name"):
-                cursor.adapters.register_loader(name, types.string.TextLoader)
-            for name in ("int8", "oid"):
-                cursor.adapters.register_loader(name, types.numeric.IntLoader)
-            cursor.adapters.register_loader("float8", types.numeric.FloatLoader)
+            cursor = stack.enter_context(_plain_cursor(self.connection))
             cursor.execute("SET LOCAL transaction_read_only = on")
             yield cursor
 
@@ -179,7 +171,7 @@ class Session:
         for name in _IDLE:
             which = f"{'SESSION' if is_idle else 'LOCAL'} {name}"
             with suppress(psycopg.errors.UndefinedObject), self.connection.transaction():
-                cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
+                cursor = _plain_cursor(self.connection)
                 ((limit,),) = cursor.execute(f"SHOW {name}").fetchall()
                 cursor.execute(f"SET {which} = 0")
                 self._limits[which] = limit
@@ -193,9 +185,7 @@ class Session:
             while self._limits:
                 which, limit = self._limits.popitem()
                 with self.connection.transaction():
-                    postgresql_url.driver().Cursor(self.connection).execute(
-                        f"SET {which} = '{limit}'"
-                    )
+                    _plain_cursor(self.connection).execute(f"SET {which} = '{limit}'")
 
 
 def sentence(error: BaseException) -> str:
@@ -252,6 +242,25 @@ def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
         "the server refused the connection. Check the database's name, the role and its password,"
         " and that the role may connect from here."
     )
+
+
+def _plain_cursor(connection: Any) -> Any:
+    """Return the driver's own cursor, rows and values, not those of a caller's connection."""
+    psycopg = postgresql_url.driver()
+    types = psycopg.types
+    cursor = psycopg.Cursor(connection, row_factory=psycopg.rows.tuple_row)
+    for name in ("text", "varchar", "name"):
+        cursor.adapters.register_loader(name, types.string.TextLoader)
+    for name in ("int8", "oid"):
+        cursor.adapters.register_loader(name, types.numeric.IntLoader)
+    cursor.adapters.register_loader("float8", types.numeric.FloatLoader)
+    for kind, dumper in (
+        (str, types.string.StrDumperUnknown),
+        (int, types.numeric.IntDumper),
+        (list, types.array.ListDumper),
+    ):
+        cursor.adapters.register_dumper(kind, dumper)
+    return cursor
 
 
 @contextmanager

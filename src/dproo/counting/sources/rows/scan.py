@@ -25,17 +25,14 @@ Rows = Iterator[Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowFile:
-    """A file with its header.
+    """A file with its header; ``rows`` reads the cells at some places, row by row.
 
-    Attributes:
-        columns: its columns.
-        rows: reads the cells at some places, row by row.
-        check: refuses places that cannot be read; no record is read.
+    ``try_rows`` refuses places that cannot be read, whatever the rows are.
     """
 
     columns: tuple[Column, ...]
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
-    check: Callable[[Sequence[int]], object] = field(default=lambda _: None, repr=False)
+    try_rows: Callable[[Sequence[int]], None] = field(default=lambda _: None, repr=False)
 
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
@@ -68,7 +65,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         for file in files:
-            file.check(places)
+            file.try_rows(places)
         return Scan(
             engine="files",
             _query=query,
@@ -100,11 +97,14 @@ def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
     if FORMATS[suffix] == SQLITE:
         connection = sqlite_files.connected(file.path)
         columns = sqlite_files.columns_of(connection, table)
-        names = [column.name for column in columns]
+
+        def names(at: Sequence[int]) -> list[str]:
+            return [columns[place].name for place in at]
+
         return RowFile(
             columns=columns,
-            rows=lambda at: sqlite_files.rows_of(connection, table, [names[place] for place in at]),
-            check=lambda at: sqlite_files.check(connection, table, [names[place] for place in at]),
+            rows=lambda at: sqlite_files.rows_of(connection, table, names(at)),
+            try_rows=lambda at: sqlite_files.try_rows(connection, table, names(at)),
         )
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))

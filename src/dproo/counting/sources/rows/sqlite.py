@@ -26,11 +26,23 @@ _WAL = b"\2"
 _KINDS = {"BOOLEAN": sql.INTEGER, **dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)}
 
 
+_COPY = (
+    " the records into a table of another file, as in: CREATE TABLE other.visits AS SELECT * FROM"
+    " visits."
+)
 _UNSAFE = (
     " A view, an index or a computed column in it calls a function, such as json_extract, that this"
-    " version of SQLite does not run for a file that may come from others. Copy the records into a"
-    " table of another file, as in: CREATE TABLE other.visits AS SELECT * FROM visits."
+    f" version of SQLite does not run for a file that may come from others. Copy{_COPY}"
 )
+_LACKING = (
+    " It needs a function or a collation of the program that made it. With that program,"
+    f" copy{_COPY}"
+)
+_REMEDIES = {
+    "unsafe use of": _UNSAFE,
+    **dict.fromkeys(("no such function", "unknown function", "no such collation"), _LACKING),
+    "no query solution": _LACKING,  # the collation of a primary key without row ids
+}
 
 
 def kind_of(declared: str) -> str:
@@ -78,7 +90,8 @@ def _tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
         try:
             return action(), ""
         except sqlite3.Error as error:
-            return None, _UNSAFE if "unsafe use of" in str(error) else ""
+            remedies = (remedy for words, remedy in _REMEDIES.items() if words in str(error))
+            return None, next(remedies, "")
 
     return attempt(tried) or (None, "")
 
@@ -108,23 +121,20 @@ def rows_of(
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of these columns, row by row."""
     with closing(connection.cursor()) as cursor:
-        yield from fetched(cursor.execute(_statement(table, names)))
+        yield from fetched(cursor.execute(_query(table, names)))
 
 
-def check(
+def try_rows(
     connection: sqlite3.Connection, table: str | tuple[str, ...] | None, names: Sequence[str]
 ) -> None:
-    """Refuse columns that need a function or collation of another program; no record is read."""
-    explained = f"EXPLAIN {_statement(table, names)}"
-    steps, remedy = _tried(lambda: connection.execute(explained).fetchall())
-    if not steps:
-        raise ValueError(
-            refusal("table", "be readable with functions and collations of SQLite's own", table)
-            + remedy
-        )
+    """Refuse a table that no query can read, whatever its rows are; none is read."""
+    statement = f"{_query(table, names)} WHERE 1 = 0"
+    tried, remedy = _tried(lambda: connection.execute(statement).fetchall())
+    if tried is None:
+        raise ValueError(refusal("table", "be readable", table) + remedy)
 
 
-def _statement(table: str | tuple[str, ...] | None, names: Sequence[str]) -> str:
+def _query(table: str | tuple[str, ...] | None, names: Sequence[str]) -> str:
     return f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
 
 
