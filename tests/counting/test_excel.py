@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -167,3 +168,17 @@ def test_a_row_of_a_formula_without_its_value_is_a_record(tmp_path):
     book.save(tmp_path / "a.xlsx")
     found = counting.count(tmp_path / "a.xlsx", alphabet=["a", "b"], column="c")
     assert list(found) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("part", ["styles", "sharedStrings"])
+def test_a_sheet_that_lacks_a_part_is_refused_before_the_charge(part: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(excel(tmp_path, ["n"], [1])) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    relations = parts["xl/_rels/workbook.xml.rels"].replace(b"/styles", b"/other")
+    parts["xl/_rels/workbook.xml.rels"] = relations.replace(b"/theme", f"/{part}".encode(), 1)
+    del parts["xl/theme/theme1.xml"]
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    with pytest.raises(ValueError, match="data must be a readable Excel file"):
+        counting.prepare(tmp_path / "a.xlsx", columns=["n"], alphabets=[[1]])

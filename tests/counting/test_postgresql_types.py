@@ -150,6 +150,14 @@ def test_other_encodings_are_read_and_their_limits_are_told_before_the_charge(
         if encoding == "LATIN1":
             with pytest.raises(ValueError, match="alphabet must contain only letters"):
                 counting.count(url, alphabet=["é", "€"], **options)
+        # One more sign has the lower case k, which neither encoding has; its bytes are no k.
+        with psycopg.connect(url) as connection:
+            connection.execute("TRUNCATE cells")
+            odd = r"E'\xe2'" if encoding == "SQL_ASCII" else "'É'"
+            connection.execute(f"INSERT INTO cells VALUES ('K'), ('k'), ({odd})")
+        lower = Alphabet.of(["k", "é"]).read_as("lower")
+        expected = [2, int(encoding == "LATIN1"), int(encoding == "SQL_ASCII")]
+        assert list(counting.count(url, alphabet=lower, **options)) == expected
     finally:
         with psycopg.connect(postgresql, autocommit=True) as connection:
             connection.execute("DROP DATABASE plain WITH (FORCE)")

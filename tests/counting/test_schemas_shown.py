@@ -35,6 +35,14 @@ def test_the_values_of_an_enumeration_of_duckdb_are_nowhere_in_a_schema(
     assert columns[1].type_name == "DECIMAL(9,2)"
 
 
+@pytest.mark.parametrize("name", [0, None, ("a", 1)])
+def test_a_name_that_is_no_text_is_refused_in_words(name: object) -> None:
+    frame = pd.DataFrame({"a": [1]})
+    frame.columns = pd.Index([name], tupleize_cols=False)
+    with pytest.raises(ValueError, match="data must have columns whose names are texts"):
+        _ = dproo.open(frame).columns
+
+
 @pytest.mark.parametrize("cell", [777_777, 0.777_777, True])
 def test_the_cell_that_fills_a_sparse_column_is_not_in_its_schema(cell: float) -> None:
     kind = type(cell)

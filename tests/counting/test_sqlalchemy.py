@@ -485,11 +485,11 @@ def test_no_converter_of_a_connection_is_asked(own: sa.Engine, options: str) -> 
 def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> None:
     """A converter that fails on one cell would stop the count."""
     path = tmp_path / "a.sqlite3"
-    engine = sa.create_engine(
-        f"sqlite:///{path}", connect_args={"detect_types": sqlite3.PARSE_DECLTYPES}
-    )
+    detected = sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES
+    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"detect_types": detected})
     with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE t (c TIMESTAMP, d DATE, e DECIMAL(9, 2))")
+        columns = 'c TIMESTAMP, "d [date]" DATE, e DECIMAL(9, 2)'
+        connection.exec_driver_sql(f"CREATE TABLE t ({columns})")
         cells = ("2024-01-31 10:00", "2024-01-31", "1.00"), ("neither", "secret", "secret")
         for row in cells:
             connection.exec_driver_sql("INSERT INTO t VALUES (?, ?, ?)", row)
@@ -498,7 +498,7 @@ def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> 
         driver.row_factory = sqlite3.Row
         asked = {"table": "t", "column": "c", "alphabet": "2024-01..2024-02"}
         assert list(counting.count(connection, **asked)) == [1, 1]
-        asked = {"table": "t", "column": "d", "alphabet": ["2024-01-31"]}
+        asked = {"table": "t", "column": "d [date]", "alphabet": ["2024-01-31"]}
         assert list(counting.count(connection, **asked)) == [1, 1]
         asked = {"table": "t", "column": "e", "alphabet": "bins:0,2"}
         assert list(counting.count(connection, **asked)) == [1, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pandas as pd
@@ -69,6 +70,27 @@ def test_long_text_of_stata_names_nobody_in_the_same_way(tmp_path: Path) -> None
     assert kept(path, encoding="ascii") == [1, 0, 1]
 
 
+def test_bytes_of_any_kind_in_long_text_of_stata_name_nobody(tmp_path: Path) -> None:
+    """They are not missing: an identifier that is not read is one person's for all its records."""
+    frame = pd.DataFrame({"p": ["Q1" * 1500, "Q1" * 1500, "b" * 3000], "c": ["a"] * 3})
+    path = tmp_path / "x.dta"
+    frame.to_stata(path, version=118, convert_strl=["p"], write_index=False)
+    text, other = (bytes([kind]) + (3001).to_bytes(4, "little") + b"Q1" for kind in (130, 129))
+    path.write_bytes(path.read_bytes().replace(text, other))
+    asked: dict[str, Any] = {"alphabet": LETTERS, "column": "c", "person": "p"}
+    assert list(counting.count(path, **asked, is_each_missing=True)) == [1, 0, 1]
+
+
+@pytest.mark.parametrize("column", ["p", "c"])
+def test_bytes_of_any_kind_in_spss_are_refused(column: str, tmp_path: Path) -> None:
+    """The library ends a text at a zero byte, so several people would be one."""
+    frame = pd.DataFrame({"p": ["a", "b"], "c": ["a", "b"]})
+    path = tmp_path / "x.sav"
+    pyreadstat.write_sav(frame, path, variable_format={column: "AHEX2"})
+    with pytest.raises(ValueError, match=f"column '{column}' must hold text.* got type AHEX[.]"):
+        kept(path)
+
+
 def with_bytes(book: openpyxl.Workbook, folder: Path, changed: dict[bytes, bytes]) -> Path:
     """Save a workbook that holds what openpyxl would not write."""
     book.save(folder / "x.xlsx")
@@ -92,7 +114,13 @@ def test_a_lone_surrogate_in_a_sheet_names_nobody(tmp_path: Path) -> None:
     assert kept(path) == [1, 0, 1]
 
 
-@pytest.mark.parametrize("sign", ["\ufffe", "\uffff", "\x01", "\x1f"])
+@pytest.mark.parametrize(
+    "sign",
+    [
+        *("\ufffe", "\uffff", "\x01", "\x1f", "&#1;", "&#x0001F;", "&#xFFFF;", "&#xd800;"),
+        *("&#1114112;", "&#00000000000000000000;", "\udcff"),
+    ],
+)
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 1 << 16])
 def test_no_character_in_a_cell_makes_a_sheet_unreadable(
     tmp_path: Path, sign: str, block: int, monkeypatch: pytest.MonkeyPatch
@@ -103,10 +131,55 @@ def test_no_character_in_a_cell_makes_a_sheet_unreadable(
     rows = [["p", "c"], ["1", "a"], ["2", "MARK"], ["3", "a"]]
     for row in [*rows, *([str(i), f"b{i}"] for i in range(20))]:
         book.active.append(row)
-    mark = sign.encode()
+    mark = sign.encode(errors="surrogateescape")
     path = with_bytes(book, tmp_path, {b"<t>b": b"<t>" + mark, b"MARK": mark})
     counts = counting.count(str(path), alphabet=LETTERS, column="c")
     assert list(counts) == [2, 0, 21]
+
+
+def test_a_character_that_a_sheet_refers_to_is_itself(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["p", "c"], ["1", "MARK"], ["2", "MARK2"]):
+        book.active.append(row)
+    path = with_bytes(book, tmp_path, {b"MARK": b"&#65;&#x1F600;&amp;#1;"})
+    letters = ["A\U0001f600&#1;", "A\U0001f600&#1;2"]
+    assert list(counting.count(str(path), alphabet=letters, column="c")) == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *('t="e"><v>#N/A', 't="s"><v>999', 't="b"><v>2', 't="d"><v>soon', "><v>1_0", "><v>1e999"),
+        *('s="1"><v>0.5', 's="2"><v>60'),
+    ],
+)
+def test_a_cell_of_a_sheet_that_cannot_be_read_names_nobody(cell: str, tmp_path: Path) -> None:
+    """It is not missing either: all such records together are one person's."""
+    book = openpyxl.Workbook()
+    for row in (["p", "c"], ["who", "a"], ["who", "a"], ["ann", "b"], ["bob", "b"]):
+        book.active.append(row)
+    for at, form in (("D1", "h:mm"), ("D2", "yyyy-mm-dd")):
+        book.active[at].number_format = form
+    who = b't="inlineStr"><is><t>who</t></is>'
+    path = with_bytes(book, tmp_path, {who: f"{cell}</v>".encode()})
+    asked: dict[str, Any] = {"alphabet": LETTERS, "column": "c", "person": "p"}
+    assert list(counting.count(path, **asked, is_each_missing=True)) == [0, 2, 1]
+
+
+def test_long_integers_of_a_sheet_are_different_people(tmp_path: Path) -> None:
+    """As doubles they would be one; so would those beyond all doubles, which name nobody."""
+    book = openpyxl.Workbook()
+    numbers = ["90071992547409931", "90071992547409932", "1e309", "1e310", f"1{'0' * 999}"]
+    for row in (["p", "c"], *([f"N{place}", "a"] for place in range(len(numbers)))):
+        book.active.append(row)
+    written = {
+        b't="inlineStr"><is><t>N%d</t></is>' % place: f"><v>{number}</v>".encode()
+        for place, number in enumerate(numbers)
+    }
+    path = with_bytes(book, tmp_path, written)
+    assert kept(path) == [3, 0, 1]
+    letters = [90071992547409931, 7]
+    assert list(counting.count(path, column="p", alphabet=letters)) == [1, 0, 4]
 
 
 @pytest.mark.parametrize(

@@ -806,7 +806,7 @@ MUTANTS = {
         "excel.rows_of", "        if values:\n", "        if values is not None:\n", SHEET,
     ),
     "an error value stops the count of a sheet": (
-        "Cells.value", "value: Any = None", "value: Any = float(text) if cell.get('t') == 'e' else None", ANY_SHEET_CELL,
+        "Cells.value", "value: Any = BEYOND", "value: Any = float(text) if cell.get('t') == 'e' else BEYOND", ANY_SHEET_CELL,
     ),
     "one broken text stops the count of an SPSS file": (
         "_short_cells", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,

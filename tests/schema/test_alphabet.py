@@ -160,6 +160,9 @@ def test_a_column_of_a_file_can_be_the_alphabet(tmp_path: Path) -> None:
         ValueError, match="column must be exactly one column of the alphabet's header, got 'x'"
     ):
         Alphabet.read(path, column="x")
+    for name in (f"a:{'x' * 300}", f"{'x' * 300}:a", "a\0:b"):  # no file can have this name
+        with pytest.raises(ValueError, match="alphabet must be a readable UTF-8 text file"):
+            Alphabet.parse(name)
 
 
 def test_a_product_is_never_written_out() -> None:

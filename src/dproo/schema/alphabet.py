@@ -243,7 +243,7 @@ class Alphabet:
         if values := values_in(text):
             return cls.of(values, policy=policy)
         path, colon, column = text.rpartition(":")
-        if colon and not Path(text).exists() and Path(path).exists():
+        if colon and not os.path.exists(text) and os.path.exists(path):  # noqa: PTH110 - as above
             return cls.read(path, column=column, policy=policy)
         return cls.read(text, policy=policy)
 

@@ -25,7 +25,7 @@ from typing import Any
 EXACT_FLOAT = 2**53
 FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
 BEYOND = object()
-"""A day outside the years 1 to 9999, which Python has no date for: neither letter nor person."""
+"""Neither letter, person nor missing: an unreadable cell, or a day beyond the years 1 to 9999."""
 _DIGITS = 1000  # a number with more is not a letter; printing it could take forever
 
 # Every dialect of regular expressions reads these alike: no \d, no lookahead.

@@ -145,8 +145,8 @@ def _flat(cells: Any, longest: int | None) -> Any:
         return _days(cells.view(pa.int32()), 1)
     if t.is_date64(dtype) or t.is_timestamp(dtype):
         return _days(cells.view(pa.int64()), UNITS[getattr(dtype, "unit", "ms")])
-    if t.is_decimal128(dtype) and not is_by_cell(dtype):
-        return _decimals(cells.view(plain_type(dtype)))
+    if (t.is_decimal128(dtype) or t.is_decimal256(dtype)) and not is_by_cell(dtype):
+        return _decimals(cells)
     return cells.cast(plain_type(dtype))
 
 
@@ -176,11 +176,14 @@ def _shortened(cell: Any) -> bytes | None:
 
 def _decimals(cells: Any) -> Any:
     """Return decimals, null for each with more digits than its type allows."""
+    dtype = plain_type(cells.type)
+    wide = pa.decimal256(2 * _DIGITS, dtype.scale) if t.is_decimal256(cells.type) else dtype
+    cells = cells.view(wide)  # the greatest precision, under which all bits are compared
     least, most = (
-        pa.scalar(Decimal((sign, (9,) * _DIGITS, -cells.type.scale)), cells.type) for sign in (1, 0)
+        pa.scalar(Decimal((sign, (9,) * _DIGITS, -dtype.scale)), wide) for sign in (1, 0)
     )
     is_valid = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
-    return pc.if_else(is_valid, cells, pa.scalar(None, cells.type))
+    return pc.if_else(is_valid, cells, pa.scalar(None, wide)).cast(dtype)
 
 
 def _days(cells: Any, per_day: int) -> Any:

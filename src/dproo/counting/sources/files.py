@@ -187,7 +187,7 @@ def open_files(opened: Sequence[Opened | Incoming], query: CountQuery) -> Files:
     layout.refuse_lines()
     if file_format in {JSON, ARRAY}:
         return _open_json(opened, columns, file_format, layout)
-    return _open_typed(opened, columns, table)
+    return _open_typed(opened, columns, table, person=query.person)
 
 
 def _ending(file: Opened | Incoming, layout: Layout) -> str:
@@ -322,6 +322,8 @@ def _open_typed(
     opened: Sequence[Opened | Incoming],
     columns: Sequence[str] | None,
     table: str | tuple[str, ...] | None,
+    *,
+    person: str | None,
 ) -> Files:
     """Read the types of columns in Parquet files, or in a table of a DuckDB file."""
     relation, readable = _PARQUET, "be a readable file"
@@ -349,8 +351,10 @@ def _open_typed(
         opened=tuple(opened),
         relation=relation,
         cells=tuple(
-            by_bytes(cell) if table is not None and kind == "VARCHAR" else in_range(cell, kind)
-            for _, kind, cell in chosen
+            by_bytes(cell)
+            if table is not None and kind == "VARCHAR"
+            else in_range(cell, kind, is_key=name == person)
+            for name, kind, cell in chosen
         ),
         # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
         columns=tuple(

@@ -320,7 +320,7 @@ def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[
     if column.type_name in _PADDED:  # some drivers return the padding
         return lambda cell: cell.rstrip(" ") if isinstance(cell, str) else cell
     if column.kind == sql.BOOLEAN:
-        return lambda cell: bool(cell) if cell in (0, 1) else None
+        return lambda cell: bool(cell) if cell in (0, 1) else cell if cell is None else BEYOND
     if column.kind == sql.DATE:
         return lambda cell: cell.date() if isinstance(cell, datetime) else cell
     return None

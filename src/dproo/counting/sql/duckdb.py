@@ -251,11 +251,12 @@ def by_bytes(cell: str) -> str:
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
 
 
-def in_range(cell: str, type_name: str) -> str:
+def in_range(cell: str, type_name: str, *, is_key: bool = False) -> str:
     """Return a cell of a file; a decimal with more digits than its type allows is missing.
 
-    A writer may store any bits there, which the engine shows as garbage or fails on. Moments in
-    nanoseconds lose their time zone, and are then in UTC.
+    A writer may store any bits there, which the engine shows as garbage or fails on. As an
+    identifier it is not missing: it becomes U+FFFD, which names nobody. Moments in nanoseconds lose
+    their time zone, and are then in UTC.
     """
     if type_name == NANOSECONDS:
         return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
@@ -267,6 +268,8 @@ def in_range(cell: str, type_name: str) -> str:
     least, most = (f"CAST('{sign}{nines}' AS {type_name})" for sign in ("-", ""))
     # Clamped as well: CASE does not guard, since the engine may evaluate what follows THEN first.
     clamped = f"least(greatest({cell}, {least}), {most})"
+    if is_key:
+        clamped = f"CAST({clamped} AS VARCHAR) WHEN {cell} IS NOT NULL THEN '\ufffd'"
     return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
 
 

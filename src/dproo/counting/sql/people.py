@@ -107,7 +107,7 @@ def person_of(cell: object) -> str | None:
             return None
         text = _identifier(cell)
         if text is None:
-            return HASHED + HASHED + _digest(_content(cell, depth=0))
+            return HASHED + HASHED + _digest(_content(cell, depth=0, known={}))
     except BaseException as error:  # noqa: BLE001 - its methods may raise anything
         pass_over(error)
         return NOBODY
@@ -191,11 +191,21 @@ def _decimal(number: Decimal) -> str | None:
     return format(number, "f").rstrip("0")
 
 
-def _content(cell: Any, *, depth: int) -> str:
-    """Return a text that is the same for equal cells only, or raise if it has no known type."""
-    cell = _plain(cell)
+def _content(cell: Any, *, depth: int, known: dict[tuple[int, int], tuple[Any, str]]) -> str:
+    """Return a text that is the same for equal cells only, or raise if it has no known type.
+
+    Parts that occur several times are read once: otherwise a few lists, each with the one before
+    in it twice, would take forever.
+    """
     if depth > _DEEPEST:
         raise TypeError
+    place = id(cell), depth
+    if place not in known:
+        known[place] = cell, _read_content(_plain(cell), depth=depth, known=known)
+    return known[place][1]
+
+
+def _read_content(cell: Any, *, depth: int, known: dict[tuple[int, int], tuple[Any, str]]) -> str:
     if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
         if not (cell.ndim or is_scalar(cell)):
             raise TypeError  # an array without dimensions; other engines have no such cell
@@ -208,11 +218,14 @@ def _content(cell: Any, *, depth: int) -> str:
         within = [(item,) for item in cell]
     else:
         return _single(cell)
-    parts = ["".join(_content(part, depth=depth + 1) for part in item) for item in within]
+    parts = [
+        "".join(_content(part, depth=depth + 1, known=known) for part in item) for item in within
+    ]
     if isinstance(cell, AbstractSet | Mapping):
         parts.sort()
     kind = "l" if isinstance(cell, list | tuple) else "s" if isinstance(cell, AbstractSet) else "o"
-    return f"{kind}{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
+    content = f"{kind}{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
+    return content if len(content) <= LONGEST_KEY else HASHED + _digest(content)
 
 
 def _single(cell: Any) -> str:

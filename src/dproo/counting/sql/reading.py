@@ -29,6 +29,7 @@ class Reader:
         bigint: the text as an integer, if it is one.
         string: the name of the type of text.
         literal: writes a text as SQL.
+        encoding: Python's name of an encoding that has every character of the engine's text.
     """
 
     trimmed: str
@@ -40,6 +41,7 @@ class Reader:
     bigint: str
     string: str = "VARCHAR"
     literal: Callable[[str], str] = literal
+    encoding: str = "utf-8"
 
     def text(self, cell: str, axis: Axis) -> str:
         """Return the text that a cell, given by its name, is compared by."""
@@ -49,7 +51,9 @@ class Reader:
         else:
             trimmed = self.trimmed.replace("{}", cell)
             if reading.kind == rules.LOWER and isinstance(axis, Letters):
-                upper, lower = upper_forms(axis.places)
+                forms = zip(*upper_forms(axis.places), strict=True)
+                known = [pair for pair in forms if self._has(pair[0])]
+                upper, lower = ("".join(pair[i] for pair in known) for i in (0, 1))
                 read = f"translate({trimmed}, {self.literal(upper)}, {self.literal(lower)})"
             elif reading.kind == rules.INTEGER:
                 read = self._integer(trimmed, reading)
@@ -73,6 +77,9 @@ class Reader:
         # Nested, because an engine may evaluate the parts of an AND in any order.
         read = f"CASE WHEN {is_number} THEN {bare} END"
         return _if_short(cell, axis, read)
+
+    def _has(self, character: str) -> bool:
+        return bool(character.encode(self.encoding, errors="ignore"))
 
     def _is_like(self, text: str, pattern: str) -> str:
         return self.is_like.replace("{}", text).replace("{pattern}", self.literal(pattern))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
@@ -133,11 +133,17 @@ def _planned(
     """Let the database plan the count of these columns; no record is read."""
     if not session.is_ours:  # each of its cursors has a transaction of its own
         session.pin(cursor)
-    codec = session.codec(cursor) if query.open_axis is not None else ""
+    try:
+        codec = session.codec(cursor)
+    except ValueError:
+        if query.open_axis is not None:
+            raise
+        codec = "ascii"
+    dialect = replace(POSTGRESQL, reader=replace(POSTGRESQL.reader, encoding=codec))
     if len(query.batches) > 1:
         session.refuse_changes(cursor)
-    queries = [_query(name, types, query, batch) for batch in query.batches]
-    groups, letters = _groups(name, types, query), _letters(query)
+    queries = [_query(name, types, query, batch, dialect) for batch in query.batches]
+    groups, letters = _groups(name, types, query, dialect), _letters(query)
     _refuse_casts(cursor)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
     # Each query is planned and started, which checks rights and takes locks, but reads nothing.
@@ -271,7 +277,9 @@ def _cells(types: Sequence[tuple[Column, str]]) -> list[str]:
     return [CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) for column, base in types]
 
 
-def _groups(name: str, types: Sequence[tuple[Column, str]], query: CountQuery) -> EqualCells | None:
+def _groups(
+    name: str, types: Sequence[tuple[Column, str]], query: CountQuery, dialect: sql.Dialect
+) -> EqualCells | None:
     """Return the groups of equal cells, or None if some may be too long.
 
     Equal cells are the same letter. Text longer than every letter becomes null: both are
@@ -290,7 +298,7 @@ def _groups(name: str, types: Sequence[tuple[Column, str]], query: CountQuery) -
         f" (SELECT {cells} FROM {name}) AS cells GROUP BY {keys})"
     )
     statement = sql.counting_query(
-        _with_percents(relation), kinds=kinds, query=query, dialect=POSTGRESQL
+        _with_percents(relation), kinds=kinds, query=query, dialect=dialect
     )
     return EqualCells(name=name, relation=relation, statement=statement)
 
@@ -303,14 +311,20 @@ def _short(cell: str, kind: str, axis: Axis) -> str:
     return f'CASE WHEN {is_short} THEN {cell} COLLATE "C" END'
 
 
-def _query(name: str, types: Sequence[tuple[Column, str]], query: CountQuery, batch: Batch) -> str:
+def _query(
+    name: str,
+    types: Sequence[tuple[Column, str]],
+    query: CountQuery,
+    batch: Batch,
+    dialect: sql.Dialect,
+) -> str:
     statement = people.windowed_query(
         list(map(_with_percents, _cells(types))),
         _with_percents(name),
         kinds=[KINDS[base] for _, base in types],
         query=query,
         batch=batch,
-        dialect=POSTGRESQL,
+        dialect=dialect,
     )
     if query.open_axis is not None:
         # As the stored bytes, because some text cannot be sent.

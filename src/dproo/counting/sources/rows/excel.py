@@ -10,11 +10,14 @@ from __future__ import annotations
 import operator
 import posixpath
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from itertools import islice, pairwise
+from functools import cached_property
+from itertools import chain, islice, pairwise
+from math import inf
 from typing import IO, Any, Final
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
@@ -22,6 +25,7 @@ from xml.etree.ElementTree import Element
 from dproo.core.checks import refusal
 from dproo.counting.boundary import required
 from dproo.counting.fit import Column, tables_listed
+from dproo.counting.sources.text.cleaning import valid_text
 from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
@@ -32,11 +36,18 @@ NUMBER, MOMENT, TIME, SPAN = "number", "moment", "time", "span"
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-# Controls, U+FFFE and U+FFFF, which some programs write unescaped; and the beginning of the latter.
-_NEVER_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
-_BEGUN = re.compile(rb"(?:\xef\xbf?)?\Z")
+_INTEGER = re.compile("[+-]?[0-9]{1,1000}")
+# Controls, U+FFFE and U+FFFF, which some programs write; references; and the beginning of one.
+_NEVER_XML = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|&#(?:[0-9]{1,64}|x[0-9A-Fa-f]{1,64});"
+)
+_BEGUN = re.compile(rb"(?:&(?:#(?:[0-9]{0,64}|x[0-9A-Fa-f]{0,64}))?)?\Z")
+_OF_XML = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNREADABLE = "\ufffd".encode()
-_UTF_16 = b"\xff\xfe", b"\xfe\xff"
+# Parts are in UTF-8 or UTF-16; a few programs declare another encoding.
+_OTHER_ENCODING = re.compile(
+    rb"\xff\xfe|\xfe\xff|<\?xml[^>]*encoding\s*=\s*[\"'](?!utf-8[\"'])", re.IGNORECASE
+)
 # Formats without a code of their own.
 _MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
 _TIMES = {*range(18, 22), *range(32, 36), 45, 47, 55, 56}  # in some languages, if not in all
@@ -104,45 +115,48 @@ class Cells:
     is_1904: bool
 
     def value(self, cell: Element) -> Any:
-        """Return the value of a cell: EMPTY if there is none, None if it cannot be read."""
+        """Return the value of a cell: EMPTY if there is none, BEYOND if it cannot be read."""
         if cell.get("t") == "inlineStr":
             texts = [string_of(part) for part in cell if local(part) == "is"]
             return "".join(texts) or EMPTY
         text = "".join(part.text or "" for part in cell if local(part) == "v")
         if not text:
             return EMPTY
-        value: Any = None  # of an error
+        value: Any = BEYOND  # of an error
         match cell.get("t", "n"):
             case "n":
                 value = self._number(text, cell.get("s", ""))
             case "s":
                 place = _whole(text)
-                value = None if place is None else self.strings.get(place)
+                value = BEYOND if place is None else self.strings.get(place, BEYOND)
             case "str":
                 value = unescaped(text)
             case "b":
-                value = {"1": True, "true": True, "0": False, "false": False}.get(text)
+                value = {"1": True, "true": True, "0": False, "false": False}.get(text, BEYOND)
             case "d":
                 value = _iso(text)
         return value
 
     def _number(self, text: str, style: str) -> Any:
-        if not _NUMBER.fullmatch(text.strip()):
-            return None
+        text = text.strip()
+        if not _NUMBER.fullmatch(text):
+            return BEYOND
         number, place = float(text), _whole(style)
         is_styled = place is not None and place < len(self.styles)
         kind = self.styles[place or 0].kind(number) if is_styled else NUMBER
         if kind == NUMBER:
-            return number
+            # Several integers beyond 2^53 are one double, and all beyond 10^308 are infinite.
+            whole = int(text) if _INTEGER.fullmatch(text) else number
+            return whole if abs(whole) < inf else BEYOND
         # Day 0 is a time without a day, but for a format with days that begins with 1904.
         first = 0 if self.is_1904 and kind == MOMENT else 1
-        return None if number < first or kind == SPAN else self._moment(number)
+        return BEYOND if number < first or kind == SPAN else self._moment(number)
 
     def _moment(self, number: float) -> object:
-        """Return the day, or moment, that a number means, or None for a day that only Excel has."""
+        """Return the day, or moment, that a number means; BEYOND for a day that only Excel has."""
         start = datetime(1904, 1, 1) if self.is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001
         if not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1:
-            return None
+            return BEYOND
         if not self.is_1904 and number < _LEAP_DAY:
             start += _DAY
         try:
@@ -152,11 +166,11 @@ class Cells:
         return moment.date() if number.is_integer() else moment
 
 
-def _iso(text: str) -> date | None:
+def _iso(text: str) -> object:
     try:
         return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
     except ValueError:
-        return None
+        return BEYOND
 
 
 def _whole(text: str) -> int | None:
@@ -244,6 +258,7 @@ _ROW = ("worksheet", "sheetData", "row")
 _STRING = ("sst", "si")
 _PLACE = re.compile("([A-Z]{1,3})[0-9]*")
 _BLOCK = 1 << 16
+_DECLARATION = 256  # bytes; more than the first line of a part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,6 +279,12 @@ class Sheet:
     is_1904: bool
     path: str
     skip: int = 0
+
+    @cached_property
+    def styles(self) -> tuple[Format, ...]:
+        """The number formats that cells refer to."""
+        part = self.related.get("styles")
+        return () if part is None else tuple(_styles(self.archive.read(part)))
 
 
 def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip: int = 0) -> Sheet:
@@ -334,7 +355,10 @@ def columns_of(sheet: Sheet) -> tuple[Column, ...]:
 
 
 def _header(sheet: Sheet) -> list[str]:
-    """Return the names in the first row, up to the last one."""
+    """Return the names in the first row, up to the last one; open all that the rows refer to."""
+    _ = sheet.styles
+    if (shared := sheet.related.get("sharedStrings")) is not None:
+        sheet.archive.open(shared).close()
     rows = _rows(sheet, at_most=HEADER_MAX)
     number, row = next(((n, row) for n, row in rows if n > sheet.skip), (0, None))
     if row is None or number != sheet.skip + 1:
@@ -345,14 +369,14 @@ def _header(sheet: Sheet) -> list[str]:
     strings = {index: text for index, text in texts if index in used}
     cells = Cells(strings=strings, styles=(), is_1904=sheet.is_1904)
     names = {place: cells.value(cell) for place, cell in placed.items()}
-    last = max((place for place, name in names.items() if name not in {EMPTY, None}), default=-1)
+    last = max((place for place, name in names.items() if name not in {EMPTY, BEYOND}), default=-1)
     return [_name(names.get(place, EMPTY)) for place in range(last + 1)]
 
 
 def _name(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return "" if cell is EMPTY or cell is None or cell is BEYOND else str(cell).strip()
+    return "" if cell is EMPTY or cell is BEYOND else str(cell).strip()
 
 
 def _index_of(cell: ET.Element) -> int | None:
@@ -365,7 +389,7 @@ def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     """Yield the cells at these places of every row but the first; skip rows without any."""
     cells = Cells(
         strings=dict(enumerate(_strings(sheet))),
-        styles=tuple(_styles(sheet)),
+        styles=sheet.styles,
         is_1904=sheet.is_1904,
     )
     rows = _rows(sheet)
@@ -375,7 +399,7 @@ def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
         for at, cell in _placed(row):
             value = cells.value(cell)
             if value is EMPTY and any(local(part) == "f" for part in cell):
-                value = None  # a formula whose value was not stored
+                value = BEYOND  # a formula whose value was not stored
             if value is not EMPTY:
                 values.setdefault(at, value)  # if two cells have one place, the first counts
         if values:
@@ -422,20 +446,34 @@ def _elements(
 
 
 def _accepted(content: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a part, with U+FFFD for characters that no parser accepts.
+    """Yield the bytes of a part, with U+FFFD for bytes and characters that no parser accepts.
 
     >>> from io import BytesIO
-    >>> b"".join(_accepted(BytesIO("<t>a\uffffb</t>".encode()))).decode() == "<t>a\ufffdb</t>"
+    >>> content = BytesIO("<t>\uffff&#1;</t>".encode())
+    >>> b"".join(_accepted(content)).decode() == "<t>\ufffd\ufffd</t>"
     True
     """
-    begun, is_utf_16 = b"", None
-    while block := content.read(_BLOCK):
-        is_utf_16 = block.startswith(_UTF_16) if is_utf_16 is None else is_utf_16
+    start = content.read(_DECLARATION)
+    blocks = chain([start], iter(lambda: content.read(_BLOCK), b""))
+    if _OTHER_ENCODING.match(start):
+        yield from blocks
+        return
+    begun = b""
+    for block in valid_text(blocks):
         whole = begun + block
-        begun = b"" if is_utf_16 else _BEGUN.search(whole)[0]  # type: ignore[index]
-        text = whole[: len(whole) - len(begun)]
-        yield text if is_utf_16 else _NEVER_XML.sub(_UNREADABLE, text)
+        begun = _BEGUN.search(whole)[0]  # type: ignore[index]
+        yield _NEVER_XML.sub(_readable, whole[: len(whole) - len(begun)])
     yield begun
+
+
+def _readable(match: re.Match[bytes]) -> bytes:
+    """Return a reference to a character that XML has, or U+FFFD."""
+    digits = match[0][2:-1].decode(errors="replace")
+    if match[0].startswith(b"&"):
+        code = int(digits[1:], 16) if digits.startswith("x") else int(digits)
+        if code <= sys.maxunicode and _OF_XML.match(chr(code)):
+            return match[0]
+    return _UNREADABLE
 
 
 def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:
@@ -462,11 +500,8 @@ def _strings(sheet: Sheet) -> Iterator[str]:
         yield from map(string_of, _elements(sheet.archive, part, _STRING))
 
 
-def _styles(sheet: Sheet) -> Iterator[Format]:
-    part = sheet.related.get("styles")
-    if part is None:
-        return
-    styles = ET.fromstring(sheet.archive.read(part))  # noqa: S314 - as above
+def _styles(part: bytes) -> Iterator[Format]:
+    styles = ET.fromstring(part)  # noqa: S314 - as above
     codes = {
         form.get("numFmtId", ""): form.get("formatCode", "")
         for form in styles.iter()

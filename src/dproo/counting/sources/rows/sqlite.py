@@ -139,8 +139,8 @@ def _query(table: str | tuple[str, ...] | None, names: Sequence[str]) -> str:
 
 
 def cell(name: str) -> str:
-    """Return a column without its declared type, which could trigger a program's converter."""
-    return f"+{sql.quoted(name)}"
+    """Return a column without declared type and name, which could trigger a program's converter."""
+    return f"+{sql.quoted(name)} AS cell"
 
 
 def fetched(cursor: Any) -> Iterator[Sequence[Any]]:

@@ -161,6 +161,7 @@ LONGEST = 1 << 20
 
 _OBJECT = 64  # bytes that a cell takes in memory, besides its text
 _LATIN_1 = "ISO-8859-1"
+_BYTES = "AHEX"  # the format of bytes of any kind
 _NUMBERS = {"int8": sql.INTEGER, "int16": sql.INTEGER, "int32": sql.INTEGER}
 # Formats of days: formats of other periods, and of times, hold no letters.
 _KINDS = {
@@ -199,6 +200,7 @@ def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
         kind = _kind(header, name)
         # The format of text and numbers has a width, which can be that of the longest cell.
         plain = "text" if kind == sql.TEXT else "number" if is_numeric(kind) else None
+        plain = _BYTES if _format(header, name).startswith(_BYTES) else plain
         return Column(name=name, kind=kind, type_name=plain or _format(header, name))
 
     return tuple(map(column, header.column_names))
@@ -222,7 +224,8 @@ def _format(header: Any, name: str) -> str:
 def _kind(header: Any, name: str) -> str | None:
     stored = header.readstat_variable_types.get(name)
     if stored == "string":
-        return sql.TEXT
+        # The library ends a text at its first zero byte, so different bytes would be one text.
+        return None if _format(header, name).startswith(_BYTES) else sql.TEXT
     for shape, kind in _KINDS.items():
         if re.fullmatch(shape, _format(header, name)):
             return kind
@@ -280,7 +283,8 @@ def _is_long(header: Any, name: str) -> bool:
 def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     with Path(file).open("rb", buffering=0) as opened:
         for texts in LongText.of(opened.fileno()).texts(places, LONGEST):
-            yield [None if text is None else text.decode(_LATIN_1) for text in texts]
+            # Bytes of any kind are not listed.
+            yield [BEYOND if text is None else text.decode(_LATIN_1) for text in texts]
 
 
 def _short_cells(

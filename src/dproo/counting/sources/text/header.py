@@ -29,8 +29,8 @@ NO_HEADER = (
     " add has_header=False."
 )
 BAD_NAMES = (
-    "data must have columns with names of at most 256 characters, without line breaks and without"
-    " control or direction-changing characters, in at most 64 KiB. Rename the columns."
+    "data must have columns whose names are texts of at most 256 characters, without line breaks"
+    " and without control or direction-changing characters, in at most 64 KiB. Rename the columns."
 )
 SKIPPED = (
     "skip_rows and comment must lead to the header line, in the first 64 KiB of the file; the line"
@@ -150,13 +150,16 @@ def require_names(names: Sequence[str], sentence: str = BAD_NAMES) -> None:
 
     >>> require_names(["age", "größe"])
     """
-    if sum(map(len, names)) > LENGTH_MAX or not all(map(_is_name, names)):
+    if not all(map(_is_name, names)) or sum(map(len, names)) > LENGTH_MAX:
         raise HeaderError(sentence)
 
 
-def _is_name(name: str) -> bool:
-    return len(name) <= NAME_MAX and not any(
-        unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS for sign in name
+def _is_name(name: object) -> bool:
+    # In pandas a name may be anything.
+    return (
+        isinstance(name, str)
+        and len(name) <= NAME_MAX
+        and not any(unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS for sign in name)
     )
 
 
