@@ -243,7 +243,7 @@ class Alphabet:
         if values := values_in(text):
             return cls.of(values, policy=policy)
         path, colon, column = text.rpartition(":")
-        if colon and not Path(text).exists() and Path(path).exists():
+        if colon and os.path.exists(path) and not os.path.exists(text):  # noqa: PTH110 - as below
             return cls.read(path, column=column, policy=policy)
         return cls.read(text, policy=policy)
 
@@ -353,7 +353,7 @@ def values_in(text: str) -> list[str] | list[int]:
     """
     parts = [part for each in text.split(",") if (part := each.strip())]
     files = (text, text.rpartition(":")[0])
-    if "," not in text or any(map(os.path.exists, files)):  # Path raises where a name is too long
+    if "," not in text or any(map(os.path.exists, files)):  # Path raises, as for a name too long
         return []
     is_integer = all(re.fullmatch(INTEGER_TEXT, part) for part in parts)
     return list(map(int, parts)) if is_integer else parts
