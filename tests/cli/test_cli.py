@@ -630,11 +630,57 @@ def test_a_complaint_that_cannot_be_written_leaves_its_exit_code(command):
     assert done.returncode == 2
 
 
-def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
-    for ledger in ([], ["--no-ledger"]):
-        result = dproo("sample", "a" * 5_000, *RELEASE[2:], *ledger)
-        assert result.returncode == 2
-        assert "bug" not in result.stderr
+_LONG = "a" * 5_000
+"""A name that no file can have: asked whether it exists, the system fails."""
+
+_NOWHERE = [f"{_LONG}:code", f"{EXAMPLES / 'admissions.csv'}/folder"]
+
+
+@pytest.mark.one_of(2)
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*RELEASE[:1], _LONG, *RELEASE[2:]],
+        [*RELEASE[:1], _LONG, *RELEASE[2:], "--no-ledger"],
+        [*FREE[:4], "--alphabet", f"{_LONG}:code", *FREE[6:]],
+        ["ledger", "init", f"/{_LONG}.csv", "--budget", "1"],
+        ["audit", "--command", "cat", "--epsilon", "1", "--dataset", _LONG, "--neighbour", "b"],
+        ["plan", "--k", "2", "--n", "9", "--epsilon", "1", "--plot", f"{_LONG}.png"],
+        ["serve", "--folder", _LONG],
+        *(["demo", "--save", name] for name in _NOWHERE),
+        *(["figures", "--out", name] for name in _NOWHERE),
+        ["figures", "--out", str(EXAMPLES / "admissions.csv")],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_like_any_other(command):
+    result = dproo(*command)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "bug" not in result.stderr
+
+
+def test_a_configuration_that_cannot_be_looked_for_is_refused(tmp_path, monkeypatch):
+    """As below a folder that the user may not search, such as another user's home."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / _LONG))
+    result = dproo("plan", "--k", "2", "--n", "9", "--epsilon", "1")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "config must be a readable UTF-8 text file" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["e\u0301.csv", "n" * 201 + ".csv", "a\tb.csv"])
+def test_a_path_that_cannot_name_a_budget_gets_a_remedy_that_works(name, tmp_path):
+    """macOS writes accents as characters of their own, and a path may be long."""
+    data = tmp_path / name
+    data.write_text((EXAMPLES / "admissions.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    Ledger.create(tmp_path / "ledger.sqlite3")
+    charged = ["--ledger", str(tmp_path / "ledger.sqlite3")]
+    for command in (
+        [*RELEASE[:1], str(data), *RELEASE[2:]],
+        ["ledger", "init", str(data), "--budget", "1"],
+    ):
+        refused = dproo(*command, *charged)
+        assert refused.returncode == 2
+        assert "--dataset NAME" in refused.stderr
+        assert f"ledger init {tmp_path}" not in refused.stderr
 
 
 def test_the_menu_has_every_option_and_the_first_sentence_of_every_command():

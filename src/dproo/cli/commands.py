@@ -15,7 +15,7 @@ import click
 from dproo import __version__
 from dproo.cli import MENU, ending
 from dproo.core.checks import WITHHELD, may_hold_secret, refusal, shown
-from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
+from dproo.core.paths import Origin, guarding, may_exist, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
@@ -110,7 +110,7 @@ def _defaults(config: str | None) -> dict[str, Any]:
     named = Path(config) if config else named_file("DPROO_CONFIG")
     folder = user_folder("XDG_CONFIG_HOME", ".config")
     path = named or (folder / "dproo" / "dproo.toml" if folder else None)
-    if path is None or not (named or path.exists()):
+    if path is None or not (named or may_exist(path)):
         return {}
     is_toml = path.suffix == ".toml"
     condition = _CONFIG if is_toml else _CONFIG + _MORE

@@ -14,6 +14,7 @@ import click
 from dproo.cli.options import facts
 from dproo.cli.output import echo, print_facts
 from dproo.core.numbers import percent
+from dproo.core.paths import folder_of
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset
@@ -50,7 +51,7 @@ def _save(folder: Path) -> None:
         f'  "schema": {{\n    "fields": [\n{fields}\n    ]\n  }}\n}}\n',
         "diagnosis_codes.txt": "".join(f"{code}\n" for code in SHARES),
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    folder_of("save", folder)
     for name, text in texts.items():
         path = folder / name
         if path.exists() and path.read_bytes() != text.encode():

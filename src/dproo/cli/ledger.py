@@ -42,7 +42,7 @@ from dproo.ledger import (
     in_epsilon,
     install,
 )
-from dproo.ledger.rules import RULES
+from dproo.ledger.rules import RULES, dataset_of
 from dproo.releases.charge import dataset_name, published, short_name
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
@@ -120,11 +120,17 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
     """
     name = dataset_name(dataset)
     is_file = PLAIN.ending_of(dataset)[0] in FORMATS or os.sep in dataset
-    if is_file and "://" not in dataset and not (Path(dataset).exists() or glob(dataset)):  # noqa: PTH207 - of any folder
+    if is_file and "://" not in dataset and not (os.path.exists(dataset) or glob(dataset)):  # noqa: PTH110, PTH207 - Path raises; any folder
         raise ValueError(
             refusal("dataset", "be a file that exists, or a name that no file has", dataset)
             + " The budget would belong to nothing."
         )
+    try:
+        dataset_of(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} Choose another name, and add --dataset NAME to releases."
+        ) from None
     Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
     unit = "" if terms["unit"] == "record" else ", for people"

@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
 from dproo.core.checks import needing, one_of, refusal
-from dproo.core.paths import written
+from dproo.core.paths import may_exist, written
 from dproo.core.progress import watched
 from dproo.errors import OutputError
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
@@ -101,7 +101,7 @@ def picture(path: str) -> Path:
 def new_file(name: str, path: str) -> Path:
     """Return the path of a file to write; raise if there is one, or no folder for it."""
     file = Path(path)
-    if os.path.lexists(file) or not os.access(file.parent, os.W_OK):
+    if may_exist(file) or not os.access(file.parent, os.W_OK):
         raise ValueError(refusal(name, "be a new file in a folder that exists", path))
     return file
 

@@ -153,6 +153,31 @@ def _content(path: Path, at_most: int) -> bytes:
     return bytes(content)
 
 
+def may_exist(path: Path) -> bool:
+    """Return whether a file exists, or is where the system refuses to look."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # a folder that may not be searched, a name that is too long
+        pass
+    return True
+
+
+def folder_of(name: str, path: str | Path) -> Path:
+    """Return a folder to write to, and make it if it is missing.
+
+    Raises:
+        ValueError: there is none, and none can be made, or it cannot be written.
+    """
+    folder = path_of(name, path)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):  # noqa: PTH112 - Path raises
+        raise ValueError(refusal(name, "be a folder that can be written", str(folder)))
+    return folder
+
+
 @contextmanager
 def written(path: str | os.PathLike[str], mode: str = "w") -> Iterator[Any]:
     """Open a file to write; if it cannot be written whole, it is removed.

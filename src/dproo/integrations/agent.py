@@ -7,6 +7,7 @@ about the data: everything it gets is public or released.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -323,7 +324,7 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
         key: plain_text(key, given[key], f"be text for {name!r}") for key in _TEXTS if key in given
     }
     data = _placed(texts["data"], folder)
-    if isinstance(data, Path) and not data.exists():
+    if isinstance(data, Path) and not os.path.exists(data):  # noqa: PTH110 - Path raises
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
     account = texts.get("budget")
     if account is None:

@@ -19,6 +19,7 @@ from dproo.counting.sources.descriptors import OpenPath, paths_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
+from dproo.ledger.rules import dataset_of
 from dproo.receipt import Receipt
 from dproo.schema import Alphabet
 
@@ -195,9 +196,16 @@ def published(receipt: dict[str, Any]) -> dict[str, Any]:
 
 
 def remedy(dataset: str, ledger: Address) -> str:
-    """Return the sentence that says how to declare a missing budget."""
-    name = _argument(dataset, "NAME")
+    """Return the sentence that says how to declare a missing budget.
+
+    >>> remedy("n" * 300, default_path())
+    'Declare a budget first: dproo ledger init NAME --budget EPSILON, and add --dataset NAME.'
+    """
     options = f"--budget EPSILON{_elsewhere(ledger)}"
+    try:
+        name = shlex.quote(dataset_of(dataset))
+    except ValueError:  # a path may be longer, or in another normal form
+        return f"Declare a budget first: dproo ledger init NAME {options}, and add --dataset NAME."
     # A name that begins like an option must come after "--".
     arguments = f"{options} -- {name}" if dataset.startswith("-") else f"{name} {options}"
     return f"Declare a budget first: dproo ledger init {arguments}."

@@ -353,7 +353,7 @@ def values_in(text: str) -> list[str] | list[int]:
     """
     parts = [part for each in text.split(",") if (part := each.strip())]
     files = (text, text.rpartition(":")[0])
-    if "," not in text or any(map(os.path.exists, files)):  # Path raises where a name is too long
+    if "," not in text or any(map(os.path.exists, files)):  # Path raises, as for a name too long
         return []
     is_integer = all(re.fullmatch(INTEGER_TEXT, part) for part in parts)
     return list(map(int, parts)) if is_integer else parts

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dproo.analysis.planner import plan
-from dproo.core.paths import path_of, written
+from dproo.core.paths import folder_of, written
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism, mechanism
 from dproo.study.accuracy import accuracy
 from dproo.study.baselines import CLIP, EUCLIDEAN, Baseline, LaplaceSampler
@@ -315,8 +315,7 @@ ENDINGS = tuple(f".{name}" for name in _UNDATED)
 
 def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
     """Write every figure as PDF, PNG and SVG and its numbers as CSV; yield the paths."""
-    folder = path_of("out", out)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder_of("out", out)
     for name, (rows_of, draw) in PLOTS.items():
         rows = rows_of(trials)
         path = folder / f"{name}.csv"

@@ -33,7 +33,7 @@ class Folder:
 
     def __post_init__(self) -> None:
         root = Path(self.root).resolve()
-        if not root.is_dir():
+        if not os.path.isdir(root):  # noqa: PTH112 - Path raises where it may not look
             raise ValueError(refusal("folder", "be a folder that exists", str(self.root)))
         object.__setattr__(self, "root", root)
 
