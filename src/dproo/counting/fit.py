@@ -135,7 +135,7 @@ def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...
     """
     counted = columns[: len(axes)]
     for person in columns[len(axes) :]:
-        if person.kind in {None, sql.TIMESTAMP, sql.INSTANT, sql.NOTHING}:
+        if person.kind in {None, sql.TIMESTAMP, sql.INSTANT}:
             sql.refuse_type(person.name, person.type_name, remedy="It must name a person.")
     return tuple(filter(None, map(_fit, counted, axes)))
 
@@ -149,8 +149,6 @@ def _fit(column: Column, axis: Axis) -> str:
         remedy = "Add .read_as('date'), .read_as('month') or .read_as('year')."
         is_open = isinstance(axis, OpenText)
         sql.refuse_type(column.name, column.type_name, remedy="" if is_open else remedy)
-    if column.kind == sql.NOTHING:
-        sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
     if (
         reading in DAYS
         and column.kind in {*_NUMBERS, sql.BOOLEAN}

@@ -121,7 +121,7 @@ class Files:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kind of each column to count."""
-        return tuple(column.kind or sql.NOTHING for column in self.columns)
+        return tuple(column.kind or sql.TEXT for column in self.columns)
 
     def reduced(self, places: Sequence[int]) -> Files:
         """Return the same files with some of the columns to count."""

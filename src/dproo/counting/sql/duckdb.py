@@ -46,6 +46,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 NANOSECONDS = "TIMESTAMPTZ_NS"
 """The type of moments that few functions of the engine accept."""
 
+NULL = '"NULL"'
+"""The type of a column without any value, often because a writer found none: it may be text."""
+
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*+'(?:, )?)*+\)")
 _KINDS = {
     "FLOAT": sql.FLOAT,
@@ -54,7 +57,7 @@ _KINDS = {
     "DATE": sql.DATE,
     "TIMESTAMP WITH TIME ZONE": sql.INSTANT,
     NANOSECONDS: sql.INSTANT,
-    '"NULL"': sql.NOTHING,
+    NULL: sql.TEXT,
 }
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
@@ -259,6 +262,8 @@ def in_range(cell: str, type_name: str) -> str:
     """
     if type_name == NANOSECONDS:
         return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
+    if type_name == NULL:
+        return _AS_TEXT.replace("{}", cell)
     match = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
     if match is None:
         return cell

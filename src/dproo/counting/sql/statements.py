@@ -30,7 +30,6 @@ TIMESTAMP: Final = "timestamp"
 INSTANT: Final = "timestamp with time zone"
 JSON: Final = "json"
 ANY: Final = "any"
-NOTHING: Final = "nothing"
 """What the cells of a column are; in ``json`` and ``any`` each cell has its own type."""
 
 JOINS_MAX = 32
