@@ -399,7 +399,7 @@ def test_a_column_that_names_nobody_by_its_type_is_refused(tmp_path: Path) -> No
     rows = pa.table({"cell": ["a", "b"], "at": at, "who": [1, 2]})
     pq.write_table(rows, tmp_path / "rows.parquet")
     for data in (rows, tmp_path / "rows.parquet"):
-        with pytest.raises(ValueError, match="column 'at'.*It must name a person"):
+        with pytest.raises(ValueError, match=r"column 'at'.*It must name a person"):
             counting.prepare(data, alphabets=[CODES], columns=["cell"], person="at")
         scan = counting.prepare(data, alphabets=[CODES], columns=["cell"], person="who")
         assert [column.name for column in scan.columns] == ["cell"]

@@ -239,9 +239,20 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
 
     def dataset() -> Any:
         # The names mean these files as long as they are open.
-        return library.dataset([file.name for file in files], format="parquet")
+        found = library.dataset([file.name for file in files], format="parquet")
+        return found.replace_schema(_filled(found)) if len(files) > 1 else found
 
     return lambda: _of_schema(dataset().schema, lambda places: _scanned(dataset(), places))
+
+
+def _filled(dataset: Any) -> Any:
+    """Return the schema of a dataset, with the types of columns that its first file leaves open."""
+    schema = dataset.schema
+    for part in dataset.get_fragments() if pa.null() in schema.types else ():
+        for place, column in enumerate(part.physical_schema):
+            if schema.field(place).type == pa.null():
+                schema = schema.set(place, column)
+    return schema
 
 
 def _shown(dtype: Any) -> str:

@@ -98,6 +98,7 @@ DIALECT = sql.Dialect(
             + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
             + " END"
         ),
+        sql.UNITED: "struct_extract({}, 't')",
     },
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
@@ -109,6 +110,7 @@ DIALECT = sql.Dialect(
             " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
             f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
         ),
+        sql.UNITED: "struct_extract({}, 'n')",
     },
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_letter_of_many="TRY_CAST({} AS letters{column}) IS NOT NULL",
@@ -126,6 +128,7 @@ DIALECT = sql.Dialect(
     ),
     is_string="json_type({}) = 'VARCHAR'",
     missing={
+        sql.UNITED: "(struct_extract({}, 'p') IS NULL)",
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
         # A missing identifier is JSON's null; SQL's null is a line that cannot be read.
@@ -137,6 +140,7 @@ DIALECT = sql.Dialect(
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.BOOLEAN), _AS_TEXT),
         sql.DATE: _DATE,
+        sql.UNITED: "struct_extract({}, 'p')",
         sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
         f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
