@@ -394,7 +394,7 @@ MODES = [
 
 
 def test_no_mode_of_a_session_changes_a_count(own: sa.Engine) -> None:
-    """In some, double quotes are names, and in others texts: every record had the same one."""
+    """In some, double quotes are names, in others texts; some show a schema differently."""
     cells = ["a", "back\\slash", "a\\\\", "it's", 'a"b', "a||b", "", None]
     with own.begin() as connection:
         connection.exec_driver_sql(
@@ -403,9 +403,9 @@ def test_no_mode_of_a_session_changes_a_count(own: sa.Engine) -> None:
         for cell in cells:
             row = (cell, cell, 7, "2026-01-02 03:04:05")
             connection.exec_driver_sql("INSERT INTO t VALUES (%s, %s, %s, %s)", row)
-    name, letters = "code", [cell for cell in cells if cell]
+    letters = [cell for cell in cells if cell]
     asked: list[dict[str, Any]] = [
-        {"column": name, "alphabet": letters},
+        {"column": "code", "alphabet": letters},
         {"column": "n", "alphabet": range(8)},
         {"column": "n", "alphabet": [7], "person": "who"},
         {"column": "m", "alphabet": Alphabet.of(["2026-01-02"]).read_as("date")},
