@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -274,17 +275,76 @@ def test_files_of_a_pattern_have_the_same_columns(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "2.parquet")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "3.parquet")
+    pq.write_table(pa.table({"b": ["x"]}), tmp_path / "4.parquet")
     (tmp_path / "1.csv").write_text("a\nx\n")
     (tmp_path / "2.csv").write_text("b\nx\n")
-    for pattern in ("[12].parquet", "[13].parquet"):
-        with pytest.raises(ValueError, match="data must be files with the same columns and types"):
+    for pattern in ("[12].parquet", "[14].parquet"):
+        with pytest.raises(ValueError, match="data must be files with the same columns, got"):
             counting.prepare(str(tmp_path / pattern), alphabets=[["x"]], columns=["a"])
+    with pytest.raises(ValueError, match="types of column 'a' fit together, got different ones"):
+        counting.prepare(str(tmp_path / "[13].parquet"), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files with the same header"):
         counting.prepare(str(tmp_path / "*.csv"), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files of one format, got"):
         counting.prepare(str(tmp_path / "1.*"), alphabets=[["x"]], columns=["a"])
     (tmp_path / "2.csv").write_text("a\nx\ny\n\xff\n", encoding="latin-1")
     assert list(counting.count(str(tmp_path / "*.csv"), alphabet=["x"], column="a")) == [2, 2]
+
+
+PARTS: dict[str, list[pa.Array]] = {
+    "number": [
+        pa.array([7, 1], pa.int32()),
+        pa.array([7, 2**53 + 1]),
+        pa.array([7.0, None, 7.5, float("nan"), -0.0, float("inf"), 1e16, 2.0**53, 1.5e300]),
+        pa.array([7.0, 0.1], pa.float32()),
+        pa.array([Decimal("7.00"), Decimal("0.10")], pa.decimal128(9, 2)),
+        pa.nulls(2),
+    ],
+    "day": [pa.array([0, None], pa.timestamp(unit)) for unit in ("ns", "us")],
+    "moment": [pa.nulls(1), pa.array([0, None], pa.timestamp("ms"))],
+    "word": [pa.nulls(1), pa.array(["x", None])],
+}
+"""A column as a writer may type it, which looks at the cells of one file."""
+
+
+@pytest.mark.parametrize(
+    ("column", "alphabet"),
+    [
+        ("number", Alphabet.of(["7", "0", str(2**53 + 1), str(2**53), str(10**16)])),
+        ("number", Alphabet.of(range(8))),
+        ("number", Alphabet.bins([0, 0.1, 0.2, 7, 7.5, 2**53])),
+        ("number", Alphabet.bins([0, 5, 10]).read_as("integer")),
+        ("day", Alphabet.of(["1970-01-01"]).read_as("date")),
+        ("moment", Alphabet.of(["1970-01-01"]).read_as("date")),
+        ("word", Alphabet.of(["x"])),
+    ],
+)
+def test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells(
+    tmp_path: Path, column: str, alphabet: Alphabet
+) -> None:
+    """pandas writes doubles where an integer is missing, and a type of its own for nulls only."""
+    cells = []
+    for place, part in enumerate(PARTS[column]):
+        table = pa.table({column: part, "<files>": [str(place)] * len(part)})
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+        cells += part.to_pylist()
+    expected = list(counting.count(cells, alphabet=alphabet))
+    assert list(counting.count(tmp_path, alphabet=alphabet, column=column)) == expected
+    if column in {"number", "word"}:
+        of_people = {"alphabet": ["0"], "column": "<files>", "person": column}
+        people = counting.count([{column: cell, "<files>": "0"} for cell in cells], **of_people)
+        assert counting.count(tmp_path, **of_people).n == people.n
+
+
+def test_columns_that_only_arrow_reads_are_of_one_type(tmp_path: Path) -> None:
+    for place, numbers in enumerate((pa.array([7]), pa.array([7.5]))):
+        moments = pa.array([0], pa.timestamp("ms"))
+        pq.write_table(pa.table({"at": moments, "n": numbers}), tmp_path / f"{place}.parquet")
+    assert counting.count(tmp_path, alphabet=Alphabet.of(range(8)), column="n").n == 2
+    axes = (*Alphabet.of(["1970"]).read_as("year").axes, *Alphabet.of(range(8)).axes)
+    both = Alphabet(columns=("at", "n"), axes=axes)
+    with pytest.raises(ValueError, match="types of column 'n' fit together"):
+        counting.prepare(tmp_path, alphabets=[both])
 
 
 @pytest.mark.one_of(2)

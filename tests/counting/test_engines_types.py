@@ -31,11 +31,12 @@ pytestmark = pytest.mark.one_of(2)
 
 LETTERS = ["7", "x", "true", "2026-01-02"]
 DAY = dt.date(2026, 1, 2)
+EMPTY = ""  # the type of a column without any value, which is accepted like any other
 REFUSED = "must hold text, numbers, booleans or dates, got type"
 
 
 def assert_counted_or_refused(data: Any, letter: str | None, **options: Any) -> None:
-    """Expect two records of a letter and a null, or, where there is none, a refusal."""
+    """Expect two records of a letter and a null, three of ``EMPTY``, or a refusal if None."""
     if letter is None:
         with pytest.raises(ValueError, match=REFUSED):
             counting.count(data, alphabet=LETTERS, **options)
@@ -54,7 +55,7 @@ DUCKDB = {
     "BOOLEAN": ("true", "true"),
     "DATE": ("'2026-01-02'", "2026-01-02"),
     "ENUM": ("'x'", "x"),
-    "NULL": None,
+    "NULL": ("NULL", EMPTY),
     **dict.fromkeys(["BLOB", "BIT", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"]),
     **dict.fromkeys(["TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIME_NS", "TIMESTAMP WITH TIME ZONE"]),
     **dict.fromkeys(["TIME WITH TIME ZONE", "INTERVAL", "UUID", "LIST", "ARRAY", "STRUCT"]),
@@ -158,7 +159,7 @@ POLARS = {
     "Date": (DAY, "2026-01-02"),
     **dict.fromkeys(["String", "Utf8", "Categorical", "Enum"], ("x", "x")),
     "Object": ("x", "x"),
-    "Null": (None, None),
+    "Null": (None, EMPTY),
     **dict.fromkeys(["Binary", "Datetime", "Duration", "Time", "List", "Array", "Struct", "Map"]),
 }
 NO_TYPES_OF_POLARS = {
@@ -214,7 +215,7 @@ ARROW: dict[str, tuple[pa.DataType, Any, str | None]] = {
     "STRING_VIEW": (pa.string_view(), "x", "x"),
     "DICTIONARY": (pa.dictionary(pa.int8(), pa.string()), "x", "x"),
     "RUN_END_ENCODED": (pa.run_end_encoded(pa.int32(), pa.string()), "x", "x"),
-    "NA": (pa.null(), None, None),
+    "NA": (pa.null(), None, EMPTY),
     "BINARY": (pa.binary(), b"x", None),
     "LARGE_BINARY": (pa.large_binary(), b"x", None),
     "BINARY_VIEW": (pa.binary_view(), b"x", None),
@@ -427,7 +428,7 @@ SPARK = {
     "BooleanType": (True, "true"),
     "DateType": (DAY, "2026-01-02"),
     "StringType": ("x", "x"),
-    "NullType": (None, None),
+    "NullType": (None, EMPTY),
 }
 
 

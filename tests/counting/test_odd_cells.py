@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import enum
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
+from pyarrow import dataset, feather
 from support.draws import DICE, some
 
 from dproo import Alphabet, counting
@@ -539,3 +543,49 @@ def test_a_cell_that_panics_is_one_record(base: type, kind: type, alphabet: Alph
         assert counting.count([*rows, cell], alphabet=alphabet, column="a").n == len(cells) + 1
         scan = counting.prepare(rows, alphabets=[alphabet], columns=["a"], person="who")
         assert 1 <= scan.count().n <= len(cells)
+
+
+def columns_without_values(folder: Path) -> Iterator[tuple[Any, str | None]]:
+    """Yield three records whose ``x`` is missing, by every source that has such a column."""
+    rows = pa.table({"x": pa.nulls(3), "w": ["a", "b", "a"]})
+    pq.write_table(rows, folder / "x.parquet")
+    feather.write_feather(rows, folder / "x.feather")
+    categories = pa.DictionaryArray.from_arrays(pa.array([None] * 3, pa.int8()), pa.nulls(0))
+    yield folder / "x.parquet", None
+    yield dataset.dataset(folder / "x.parquet"), None
+    yield dataset.dataset(folder / "x.feather", format="feather"), None
+    yield rows, None
+    yield rows.set_column(0, "x", categories), None
+    yield rows.to_pandas(), None
+    yield rows.to_pandas().astype({"x": "category"}), None
+    yield rows.to_pandas(types_mapper=pd.ArrowDtype), None
+    yield pl.from_arrow(rows), None
+    yield pl.from_arrow(rows).lazy(), None
+    connection = duckdb.connect()
+    yield connection.sql("SELECT NULL AS x, unnest(['a', 'b', 'a']) AS w"), None
+    yield ibis.memtable({"w": ["a", "b", "a"]}).mutate(x=ibis.null()), None
+    (folder / "x.jsonl").write_text("".join(f'{{"x": null, "w": "{w}"}}\n' for w in "aba"))
+    yield folder / "x.jsonl", None
+    with closing(sqlite3.connect(folder / "x.sqlite")) as file, file:
+        file.execute("CREATE TABLE t (x, w)")
+        file.executemany("INSERT INTO t VALUES (NULL, ?)", "aba")
+    yield folder / "x.sqlite", "t"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the engine below Ibis
+def test_a_column_without_any_value_is_accepted_whatever_its_type(tmp_path: Path) -> None:
+    """Its type follows from its cells, so it must not decide whether there is a release."""
+    for data, table in columns_without_values(tmp_path):
+        for alphabet in (["a", "b"], range(2), Alphabet.bins([0, 1, 2]), DAYS):
+            counts = counting.count(data, alphabet=alphabet, column="x", table=table)
+            assert list(counts) == [0, 0, 3], type(data)
+        for is_each_missing, expected in (False, [0, 0, 1]), (True, [2, 1, 0]):
+            counts = counting.count(
+                data,
+                alphabet=["a", "b"],
+                column="w",
+                table=table,
+                person="x",
+                is_each_missing=is_each_missing,
+            )
+            assert list(counts) == expected, type(data)

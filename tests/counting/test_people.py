@@ -396,12 +396,11 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_read(
 def test_a_column_that_names_nobody_by_its_type_is_refused(tmp_path: Path) -> None:
     """It is asked for no letters: integers may name people where codes are text."""
     at = pa.array([0, 1], pa.timestamp("us"))
-    rows = pa.table({"cell": ["a", "b"], "at": at, "nobody": pa.nulls(2), "who": [1, 2]})
+    rows = pa.table({"cell": ["a", "b"], "at": at, "who": [1, 2]})
     pq.write_table(rows, tmp_path / "rows.parquet")
     for data in (rows, tmp_path / "rows.parquet"):
-        for person in ("at", "nobody"):
-            with pytest.raises(ValueError, match=f"column '{person}'.*It must name a person"):
-                counting.prepare(data, alphabets=[CODES], columns=["cell"], person=person)
+        with pytest.raises(ValueError, match=r"column 'at'.*It must name a person"):
+            counting.prepare(data, alphabets=[CODES], columns=["cell"], person="at")
         scan = counting.prepare(data, alphabets=[CODES], columns=["cell"], person="who")
         assert [column.name for column in scan.columns] == ["cell"]
         assert scan.warnings == ()

@@ -243,3 +243,33 @@ def test_a_dot_outside_of_quotes_separates(
 def test_what_is_no_name_of_a_table_is_refused(table: Any) -> None:
     with pytest.raises(ValueError, match="table must be the name of a table, or schema"):
         table_parts(table)
+
+
+def test_a_connection_that_is_in_use_is_refused_at_once_and_stays_usable(postgresql: str) -> None:
+    with psycopg.connect(postgresql) as connection:
+        connection.execute("CREATE TEMP TABLE here (a text)")
+        busy = "data must be a connection that runs no command, such as COPY or a streamed query."
+        with connection.cursor().copy("COPY here FROM STDIN") as copy:
+            copy.write_row(["a"])
+            assert refused(connection).startswith(busy)
+        with connection.cursor().copy("COPY (SELECT generate_series(1, 9)) TO STDOUT") as copy:
+            assert refused(connection).startswith(busy)
+            assert len(list(copy.rows())) == 9
+        numbers = connection.cursor().stream("SELECT generate_series(1, 9)")
+        next(numbers)
+        assert refused(connection).startswith(busy)
+        assert len(list(numbers)) == 8
+        with connection.pipeline():
+            assert "must be a connection outside pipeline mode" in refused(connection)
+        assert counted(connection, "here", "a") == [1, 0, 0]
+        with connection.cursor("declared") as cursor:
+            cursor.itersize = 2
+            cursor.execute("SELECT generate_series(1, 9)")
+            assert cursor.fetchone() == (1,)
+            assert counted(connection, "here", "a") == [1, 0, 0]
+            assert len(cursor.fetchall()) == 8
+        with pytest.raises(psycopg.Error):
+            connection.execute("nonsense")
+        assert "without a failed transaction; roll it back first" in refused(connection)
+    with psycopg.connect(postgresql, autocommit=True) as connection, connection.pipeline():
+        assert "must be a connection outside pipeline mode" in refused(connection)

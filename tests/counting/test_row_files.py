@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -208,7 +210,7 @@ def test_the_header_alone_is_looked_at_before_the_charge(
         ("bad.sav", {}, "data must be a readable SPSS or Stata file"),
         ("bad.xlsx", {}, "data must be a readable Excel file"),
         ("none.xlsx", {}, "data must be a file that exists"),
-        ("?.sav", {}, "data must be files with the same columns and types"),
+        ("?.sav", {}, "data must be files with the same columns, got"),
         ("bad.s*", {}, "data must be named by a pattern with their ending, as in '*.sav'."),
         ("a.ods", {}, "got '.ods'. Save it as an Excel workbook (.xlsx) or as CSV"),
         ("broken.xlsx", {}, "data must be a readable Excel file"),
@@ -247,3 +249,16 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ValueError, match=r"pip install 'dproo\[excel\]'"):
         import_codebook(excel(tmp_path, ["code"], ["a"]))
+
+
+def test_files_of_a_pattern_may_differ_in_the_types_that_one_cell_decides(tmp_path: Path) -> None:
+    """A single large number makes a column of a Stata file ``double``."""
+    cells: dict[str, list[object]] = {"1": [7, 8], "2": [7, 2.0**40], "3": [7.5, None]}
+    for name, numbers in cells.items():
+        spss(tmp_path, f"{name}.dta", code=numbers)
+        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as file, file:
+            pd.DataFrame({"code": numbers}).to_sql("t", file, index=False)
+    spss(tmp_path, "4.dta", code=["7", ""])
+    for pattern, table, rest in ("[123].dta", None, 4), ("?.dta", None, 5), ("?.sqlite", "t", 4):
+        found = counting.count(tmp_path / pattern, column="code", alphabet=["7"], table=table)
+        assert list(found) == [2 + (rest == 5), rest]

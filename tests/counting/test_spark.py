@@ -4,6 +4,7 @@ import re
 import sys
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ FOLDERS: dict[str, dict[str, Any]] = {
     "other folders": {"0": ["a"], "below/1": ["b"], "below/it/2": ["a"]},
     "signs of patterns": {"a?b": ["a"], "aXb": ["b"], "{q,r}": ["a"], "q": ["b"], "[x]": ["a"]},
     "odd names": {"p%20q #": ["a"], "ü 'e'": ["b"], "-x": ["a"], "a+b&c": ["b"]},
-    "integers of two sizes": {"0": pa.array([1], pa.int32()), "1": pa.array([1], pa.int64())},
+    "a column without a value": {"0": pa.nulls(2)},
     "another column": {"0": ["a"], "1": {"d": ["a"]}},
     "columns in another order": {"0": {"c": ["a"], "d": ["b"]}, "1": {"d": ["a"], "c": ["b"]}},
 }
@@ -106,6 +107,21 @@ def end_of(data: Any, column: str, engine: str | None) -> str:
         return str(list(counting.count(data, alphabet=["a", "7"], column=column, engine=engine)))
     except ValueError as error:
         return str(error).partition(".")[0]
+
+
+def test_types_of_parquet_that_spark_lacks_are_refused_by_their_names(
+    spark: Any, tmp_path: Path
+) -> None:
+    assert spark.range(1).count() == 1
+    for name, cells in {
+        "moment": pa.array([1], pa.timestamp("ns")),
+        "float16": pa.array([1.0], pa.float16()),
+        "decimal": pa.array([Decimal(1)], pa.decimal256(50, 2)),
+    }.items():
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table({"c": ["a"], "x": cells}), path)
+        with pytest.raises(ValueError, match=f"whose types Spark has.* {name}.* leave engine out"):
+            counting.prepare(path, alphabets=[["a"]], columns=["c"], engine="spark")
 
 
 @pytest.mark.one_of(2)
@@ -127,6 +143,9 @@ def test_a_path_means_the_same_files_to_spark(spark: Any, tmp_path: Path) -> Non
     for name in ("_2", ".2", "a:b"):
         pq.write_table(pa.table({"c": ["a"]}), tmp_path / f"{name}.parquet")
         assert "Spark reads" in end_of(tmp_path / f"{name}.parquet", "c", "spark")
+    for name, kind in ("whole", pa.int32()), ("wide", pa.int64()):
+        pq.write_table(pa.table({"c": pa.array([1], kind)}), tmp_path / f"{name}.parquet")
+    assert "same columns and types for Spark" in end_of(tmp_path / "w*.parquet", "c", "spark")
     packed = tmp_path / "packed.parquet"
     pq.write_table(pa.table({"c": ["a"], "x": ["b"]}), packed, compression={"x": "brotli"})
     assert "without BROTLI or LZO compression" in end_of(packed, "c", "spark")

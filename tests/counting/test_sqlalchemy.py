@@ -21,7 +21,7 @@ from pymysql.converters import conversions
 from support.draws import some
 from support.releasing import check, sample
 
-from dproo import ReleaseError, counting, draft_codebook
+from dproo import Alphabet, ReleaseError, counting, draft_codebook
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -398,6 +398,47 @@ def test_damaged_texts_and_impossible_days_name_nobody(
         for person in ("who", "day"):
             found = counting.count(connection, **asked, person=person)
             assert (found.n, found[2]) == (2, 1), person  # nobody's, and one of a person
+
+
+MODES = [
+    *("ORACLE", "MSSQL", "DB2", "ANSI", "ANSI_QUOTES", "PIPES_AS_CONCAT", "NO_BACKSLASH_ESCAPES"),
+    *("EMPTY_STRING_IS_NULL", "PAD_CHAR_TO_FULL_LENGTH", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE"),
+    *("TIME_ROUND_FRACTIONAL", "SIMULTANEOUS_ASSIGNMENT", "TRADITIONAL"),
+]
+
+
+def test_no_mode_of_a_session_changes_a_count(own: sa.Engine) -> None:
+    """In some, double quotes are names, in others texts; some show a schema differently."""
+    cells = ["a", "back\\slash", "a\\\\", "it's", 'a"b', "a||b", "", None]
+    with own.begin() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE t (code CHAR(12), who VARCHAR(99), n DECIMAL(9,2), m TIMESTAMP NULL)"
+        )
+        for cell in cells:
+            row = (cell, cell, 7, "2026-01-02 03:04:05")
+            connection.exec_driver_sql("INSERT INTO t VALUES (%s, %s, %s, %s)", row)
+    letters = [cell for cell in cells if cell]
+    asked: list[dict[str, Any]] = [
+        {"column": "code", "alphabet": letters},
+        {"column": "n", "alphabet": range(8)},
+        {"column": "n", "alphabet": [7], "person": "who"},
+        {"column": "m", "alphabet": Alphabet.of(["2026-01-02"]).read_as("date")},
+    ]
+    expected = [list(counting.count(own, table="t", **each)) for each in asked]
+    assert expected[0] == [1] * len(letters) + [2]
+    for first, then in itertools.product(["", "ANSI_QUOTES"], some(MODES, one_of=2)):
+        settings = {"init_command": f"SET sql_mode = '{first}'"}
+        engine = sa.create_engine(own.url, connect_args=settings)
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"SET sql_mode = '{then}'")
+            mode = connection.exec_driver_sql("SELECT @@sql_mode").scalar()
+            found = [list(counting.count(connection, table="t", **each)) for each in asked]
+            assert found == expected, (first, then)
+            assert connection.exec_driver_sql("SELECT @@sql_mode").scalar() == mode
+        engine.dispose()
+        engine = sa.create_engine(own.url, connect_args={"init_command": f"SET sql_mode='{then}'"})
+        assert list(counting.count(engine, table="t", **asked[0])) == expected[0], then
+        engine.dispose()
 
 
 def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:

@@ -23,10 +23,17 @@ def test_what_is_read_once_is_read_again_as_itself(cell, reading):
     assert text is None or reading.text(text) == text
 
 
+@given(cell=st.from_regex(r" ?[+-]{0,2}[0-9]{0,18}([.]0*)?[x\n ]?", fullmatch=True))
+def test_text_among_integers_is_read_as_an_integer(cell):
+    (axis,) = Alphabet.of(range(-1000, 1000)).axes
+    assert axis.place(cell) == axis.read_as(Reading(kind="integer")).place(cell)
+
+
 @pytest.mark.parametrize(
     ("reading", "cell", "text"),
     [
         (Reading(kind="integer"), "-007.00", "-7"),
+        (Reading(kind="integer"), "-0.0", "0"),
         (Reading(kind="integer"), "7.5", None),
         (Reading(kind="integer"), True, None),
         (Reading(kind="integer"), 7.0, "7"),

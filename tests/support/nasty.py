@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import random
+import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
@@ -148,10 +149,8 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
     if "start" in axis:
         if isinstance(cell, str) and len(cell) <= 100:
             cell = cell.strip(" \u00a0\u2007\u202f")
-            whole, point, rest = cell.rpartition(".")
-            cell = whole if point and rest and not rest.strip("0") else cell
-            cell = cell.lstrip("0") if cell.lstrip("0")[:1].isdigit() else cell
-            cell = "0" if cell and not cell.strip("0") else cell
+            if found := re.fullmatch("([+-]?)0*([0-9]+)([.]0*)?", cell):
+                cell = found[2] if found[1] != "-" or found[2] == "0" else f"-{found[2]}"
         digits = (_text(cell) or "").removeprefix("-")
         is_integer = digits.isascii() and digits.isdigit() and str(int(digits)) == digits
         text = _text(cell)

@@ -103,6 +103,31 @@ def is_numeric(kind: str | None) -> bool:
     return kind in _NUMBERS
 
 
+def united(columns: Iterable[Column]) -> Column:
+    """Return the column that files of a pattern share, from their own columns of its name.
+
+    A writer may choose a type by what it finds in one file, such as floats where an integer is
+    missing. So numbers of all types are numbers, and a column of other types is one in which each
+    cell has its own.
+    """
+    several = list(dict.fromkeys(columns))
+    kinds = {column.kind for column in several}
+    if len(several) == 1:
+        return several[0]
+    if None in kinds:  # refused if it is released
+        return next(column for column in several if column.kind is None)
+    merged = next(iter(kinds)) if len(kinds) == 1 else sql.ANY
+    for mixed in (_NUMBERS, _DAYS):
+        if len(kinds) > 1 and kinds <= mixed.keys():
+            merged = max((kind for kind in kinds if kind), key=list(mixed).index)
+    names = {column.type_name for column in several}
+    return Column(
+        name=several[0].name,
+        kind=merged,
+        type_name=names.pop() if len(names) == 1 else f"{merged} of several types",
+    )
+
+
 LABELS = "labels"
 """The type of a column of numbers that are read as their labels."""
 
@@ -135,7 +160,7 @@ def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...
     """
     counted = columns[: len(axes)]
     for person in columns[len(axes) :]:
-        if person.kind in {None, sql.TIMESTAMP, sql.INSTANT, sql.NOTHING}:
+        if person.kind in {None, sql.TIMESTAMP, sql.INSTANT}:
             sql.refuse_type(person.name, person.type_name, remedy="It must name a person.")
     return tuple(filter(None, map(_fit, counted, axes)))
 
@@ -149,8 +174,6 @@ def _fit(column: Column, axis: Axis) -> str:
         remedy = "Add .read_as('date'), .read_as('month') or .read_as('year')."
         is_open = isinstance(axis, OpenText)
         sql.refuse_type(column.name, column.type_name, remedy="" if is_open else remedy)
-    if column.kind == sql.NOTHING:
-        sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
     if (
         reading in DAYS
         and column.kind in {*_NUMBERS, sql.BOOLEAN}

@@ -92,7 +92,7 @@ class DiscoveryRequest(StagedRequest):
         if not self.known:
             raise ValueError("columns must name at least one column, got none.")
         for column in self.known:
-            if column.kind in {None, sql.NOTHING}:
+            if column.kind is None:
                 sql.refuse_type(column.name, column.type_name, remedy="Leave it out.")
         if self.paying:
             least = self.epsilon_of_each * (1 - SHAPES) * (1 - RANGE) * VALUES

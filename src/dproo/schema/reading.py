@@ -140,10 +140,10 @@ TEXTS: Final = tuple(name for name, kind in KINDS.items() if kind.is_of_text)
 DAYS: Final = {name: kind.used for name, kind in KINDS.items() if kind.used}
 """The readings of days, and how many characters of ``YYYY-MM-DD`` each uses."""
 
-POINT_ZERO = "[.]0+$"
-LEADING_ZEROS = "^0+"
-IS_LED_BY_ZEROS = "^0+[1-9]"
-NOT_ZERO = "[^0]"
+POINT_ZERO = "[.]0*$"
+ZERO = "^[+-]?0+$"
+LEADING = (("^([+]0*|0+)[1-9]", "^[+]?0*", ""), ("^-0+[1-9]", "^-0+", "-"))
+"""Integers with a plus sign or leading zeros: their form, what is replaced in it, and by what."""
 ISO = "YYYY-MM-DD"
 
 FORMATS: Final = (
@@ -389,17 +389,22 @@ def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
 
 
 def loose_integer(text: str) -> str:
-    """Return text as it is compared with integers: without blanks, leading and decimal zeros.
+    """Return text as it is compared with integers.
 
-    >>> [loose_integer(text) for text in ("517.0", " 007", "00", "-7", "1.5")]
-    ['517', '7', '0', '-7', '1.5']
+    Blanks, a plus sign, leading and decimal zeros, and the sign of zero are left out.
+
+    >>> [loose_integer(text) for text in ("517.0", " 007", "-0.0", "-07", "+7", "1.5")]
+    ['517', '7', '0', '-7', '7', '1.5']
     """
     if text.isascii() and text.isdecimal() and text[0] != "0":  # the usual case
         return text
     text = re.sub(POINT_ZERO, "", text.strip(BLANKS))
-    if text and not re.search(NOT_ZERO, text):
+    if re.fullmatch(ZERO, text):
         return "0"
-    return re.sub(LEADING_ZEROS, "", text) if re.search(IS_LED_BY_ZEROS, text) else text
+    for form, start, sign in LEADING:
+        if re.search(form, text):
+            return re.sub(start, sign, text, count=1)
+    return text
 
 
 def lowered(character: str) -> str:

@@ -48,13 +48,13 @@ def kind_of(dtype: Any) -> str | None:
     if t.is_timestamp(dtype):
         return sql.TIMESTAMP if dtype.tz is None else sql.INSTANT
     kinds = {
-        sql.TEXT: _is_text(dtype),
+        # A column without any value has this type, often because a writer found none.
+        sql.TEXT: _is_text(dtype) or t.is_null(dtype),
         sql.INTEGER: t.is_integer(dtype),
         sql.FLOAT: t.is_floating(dtype),
         sql.DECIMAL: t.is_decimal(dtype),
         sql.BOOLEAN: t.is_boolean(dtype),
         sql.DATE: t.is_date(dtype),
-        sql.NOTHING: t.is_null(dtype),
     }
     return next((kind for kind, is_one in kinds.items() if is_one), None)
 
@@ -69,6 +69,11 @@ def is_by_cell(dtype: Any) -> bool:
     return t.is_decimal(dtype) and not (
         dtype.precision <= _DIGITS and 0 <= dtype.scale <= min(dtype.precision, _DIGITS - 1)
     )
+
+
+def is_text(dtype: Any) -> bool:
+    """Return whether a type, perhaps of categories, is one of text."""
+    return _is_text(_value_type(dtype))
 
 
 def _value_type(dtype: Any) -> Any:
@@ -93,7 +98,7 @@ def day(number: int | None, per_day: int) -> object:
 def plain_type(dtype: Any) -> Any:
     """Return the type to which :func:`plain` converts a type that holds letters."""
     dtype = _value_type(dtype)
-    if _is_text(dtype):
+    if _is_text(dtype) or t.is_null(dtype):
         return pa.large_string()
     if t.is_date(dtype) or t.is_timestamp(dtype):
         return pa.date32()

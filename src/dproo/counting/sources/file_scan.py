@@ -406,8 +406,16 @@ def _relation(files: Files, names: list[str], query: CountQuery, *, is_piped: bo
     source = files.relation
     if files.format != DUCKDB:
         source = source.replace(LONGEST_LINE, str(longest))
-        source = source.replace(FILES, ", ".join(map(literal, names)))
+        parts = [
+            f"SELECT {cells} FROM {_named(source, [names[place] for place in places])}"  # noqa: S608
+            for cells, places in files.parts
+        ]
+        source = f"({' UNION ALL '.join(parts)})" if parts else _named(source, names)
     return sql.relation_of(read, source)
+
+
+def _named(source: str, names: Sequence[str]) -> str:
+    return source.replace(FILES, ", ".join(map(literal, names)))
 
 
 def _cleaned(file: TextFile, files: Files, query: CountQuery) -> Iterable[Iterator[bytes]]:

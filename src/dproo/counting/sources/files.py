@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
 from dproo.counting.boundary import apart, attempt, required
-from dproo.counting.fit import LIST_THEM, Column, MissingColumnError, require_columns, tables_listed
+from dproo.counting.fit import (
+    LIST_THEM,
+    Column,
+    MissingColumnError,
+    require_columns,
+    tables_listed,
+    united,
+)
 from dproo.counting.layout import (
     ARRAY,
     CSV,
@@ -35,6 +42,8 @@ from dproo.counting.sources.text.files import TextFile
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import (
+    DIALECT,
+    NULL,
     Engine,
     by_bytes,
     duckdb_kind,
@@ -102,6 +111,8 @@ class Files:
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
         split: columns of Parquet files in an encoding that only Arrow reads.
+        parts: if the types of a column differ, the cells of some files and the places of these.
+        united: the columns that have several types, as ``sql.UNITED``.
         engine: what reads them; if a file has a schema, the engine has read it.
     """
 
@@ -115,13 +126,18 @@ class Files:
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
     split: frozenset[str] = frozenset()
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    united: frozenset[str] = frozenset()
     engine: Engine = field(default_factory=Engine, compare=False, repr=False)
     pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kind of each column to count."""
-        return tuple(column.kind or sql.NOTHING for column in self.columns)
+        return tuple(
+            sql.UNITED if column.name in self.united else column.kind or sql.TEXT
+            for column in self.columns
+        )
 
     def reduced(self, places: Sequence[int]) -> Files:
         """Return the same files with some of the columns to count."""
@@ -335,71 +351,137 @@ def _open_typed(
         readable = f"be a DuckDB file with table {table!r}"
     engine = Engine()
     try:
-        schemas = _schemas_of(opened, relation, engine, is_attached=table is not None)
-        schema = _same_schema(opened, schemas, readable)
-        header = [name for name, _, _ in schema]
-        columns = header if columns is None else columns
+        found = _schemas_of(opened, relation, engine, is_attached=table is not None)
+        schemas = _readable(opened, found, readable)
+        header = _same_names(schemas)
+        is_described, columns = columns is None, header if columns is None else columns
         require_columns(columns, among=header, is_file=True)
         split = _split(opened, columns, engine) if table is None else frozenset()
     except BaseException:
         engine.close()
         raise
-    by_name = {name: (kind, sql.quoted(called)) for name, kind, called in schema}
-    chosen = [(name, *by_name[name]) for name in columns]
-    return Files(
+    chosen = [[schema[header.index(name)] for schema in schemas] for name in columns]
+    cells = [
+        by_bytes(sql.quoted(called))
+        if table is not None and kind == "VARCHAR"
+        else in_range(sql.quoted(called), kind, is_key=name == person)
+        for (name, kind, called), *_ in chosen
+    ]
+    files = Files(
         format=PARQUET if table is None else DUCKDB,
         opened=tuple(opened),
         relation=relation,
-        cells=tuple(
-            by_bytes(cell)
-            if table is not None and kind == "VARCHAR"
-            else in_range(cell, kind, is_key=name == person)
-            for name, kind, cell in chosen
-        ),
-        # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
-        columns=tuple(
-            Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
-            for name, kind, _ in chosen
-        ),
+        cells=tuple(cells),
+        columns=tuple(_column_of(several) for several in chosen),
         header=tuple(header),
         split=split,
         engine=engine,
     )
+    is_alike = all(len({*several}) == 1 for several in chosen)
+    return files if is_described or is_alike else _united(files, chosen, person=person)
 
 
-def require_same_columns(paths: Sequence[str], *, but: Sequence[str]) -> None:
-    """Raise unless Parquet files have the same columns and types; few are open at a time.
+def _column_of(several: Sequence[Named]) -> Column:
+    """Return a column that files may have with different types; one without values has none.
+
+    The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
+    """
+    typed = [(name, kind) for name, kind, _ in several if kind != NULL] or [several[0][:2]]
+    return united(
+        Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
+        for name, kind in dict.fromkeys(typed)
+    )
+
+
+def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | None) -> Files:
+    """Return files that have some of the chosen columns with different types.
+
+    DuckDB would convert the cells of a column to one type, which may round or fail.
+    """
+    several = [{kind for _, kind, _ in schemas} - {NULL} for schemas in chosen]
+    # Arrow would read all the columns, and convert the cells of each to one type, too.
+    is_by_arrow = bool(files.split) or any(MILLISECONDS in kinds for kinds in several)
+    for column, kinds in zip(files.columns, several, strict=True):
+        if len(kinds) > 1 and (is_by_arrow or column.kind == sql.ANY):
+            files.engine.close()
+            raise ValueError(
+                f"data must be files whose types of column {column.name!r} fit together, got"
+                " different ones. Cast them to one."
+            )
+
+    def cell(place: int, named: Named) -> str:
+        name, kind, called = named
+        cell = sql.quoted(called)
+        plain = "NULL" if kind == NULL else in_range(cell, kind, is_key=name == person)
+        if len(several[place]) > 1:
+            kind = duckdb_kind(kind) or sql.TEXT
+            plain = sql.united_cell(plain, kind, DIALECT)
+        return f"{plain} AS c{place}"
+
+    alike: dict[tuple[Named, ...], list[int]] = {}
+    for at, types in enumerate(zip(*chosen, strict=True)):
+        alike.setdefault(types, []).append(at)
+    return replace(
+        files,
+        parts=tuple(
+            (", ".join(cell(place, named) for place, named in enumerate(types)), tuple(places))
+            for types, places in alike.items()
+        ),
+        cells=tuple(f"c{place}" for place in range(len(chosen))),
+        united=frozenset(
+            column.name
+            for column, kinds in zip(files.columns, several, strict=True)
+            if len(kinds) > 1
+        ),
+    )
+
+
+def require_same_columns(paths: Sequence[str], *, but: Sequence[str]) -> list[str]:
+    """Return the columns without values of Parquet files; few files are open at a time.
+
+    Raises unless they have the same columns and types.
 
     Args:
         paths: the files.
         but: ways of compression that no column may have.
     """
-    first: list[list[Named] | None] = []
+    first: list[list[Named]] = []
     for begin in range(0, len(paths), _OPEN):
         opened = [Opened(path) for path in paths[begin : begin + _OPEN]]
         engine = Engine()
         try:
             schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
-            _same_schema(opened, schemas, "be a readable file")
+            _same_names([*_readable(opened, schemas, "be a readable file"), *first])
             names = [file.name for file in opened]
             if _footers(engine, _COMPRESSED, names, list(but)) != [(0,)]:
                 shown = " or ".join(but)
                 raise ValueError(f"data must be Parquet files without {shown} compression.")
         finally:
             engine.close()
-        first = first or schemas[:1]
-        _same_schema(opened, [*schemas, *first], "be a readable file")
+        first = first or [schema for schema in schemas[:1] if schema is not None]
+        if any(schema != first[0] for schema in schemas):
+            raise ValueError(
+                "data must be files with the same columns and types for Spark, got different ones."
+                " Leave engine out, or cast the columns."
+            )
+    return [name for name, kind, _ in first[0] if kind == NULL]
 
 
-def _same_schema(
+def _readable(
     opened: Sequence[Opened | Incoming], schemas: Sequence[list[Named] | None], readable: str
-) -> list[Named]:
-    """Return the columns of all files, which must be readable and have the same ones."""
+) -> list[list[Named]]:
+    """Return the columns of the files, which must all be readable."""
     if None in schemas:
         raise ValueError(refusal("data", readable, opened[schemas.index(None)].path))
-    if any(schema != schemas[0] for schema in schemas):
-        raise ValueError("data must be files with the same columns and types, got different ones.")
-    return schemas[0] or []
+    return [schema for schema in schemas if schema is not None]
+
+
+def _same_names(schemas: Sequence[list[Named]]) -> list[str]:
+    """Return the names of the columns of all files, which must be the same."""
+    names = [[name for name, _, _ in schema] for schema in schemas]
+    if any(some != names[0] for some in names):
+        raise ValueError("data must be files with the same columns, got different ones.")
+    return names[0]
 
 
 def _split(

@@ -26,7 +26,7 @@ from dproo.counting.single_pass import is_single_pass, must_be_reread
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import statements as sql
-from dproo.counting.sql.duckdb import Engine, duckdb_kind, shown_type
+from dproo.counting.sql.duckdb import NULL, Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
 
@@ -48,10 +48,9 @@ _NUMPY = {
     "M": sql.TIMESTAMP,
 }
 _POLARS = {
-    **dict.fromkeys(("String", "Categorical", "Enum"), sql.TEXT),
+    **dict.fromkeys(("String", "Categorical", "Enum", "Null"), sql.TEXT),
     "Boolean": sql.BOOLEAN,
     "Date": sql.DATE,
-    "Null": sql.NOTHING,
     "Object": sql.ANY,
 }
 _SLOW = (
@@ -212,7 +211,7 @@ def _rehearse(frame: Frame, places: Sequence[int], query: CountQuery, engine: En
 
 
 def _kinds(frame: Frame, places: Sequence[int]) -> list[str]:
-    return [frame.columns[place].kind or sql.NOTHING for place in places]
+    return [frame.columns[place].kind or sql.TEXT for place in places]
 
 
 def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
@@ -240,9 +239,20 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
 
     def dataset() -> Any:
         # The names mean these files as long as they are open.
-        return library.dataset([file.name for file in files], format="parquet")
+        found = library.dataset([file.name for file in files], format="parquet")
+        return found.replace_schema(_filled(found)) if len(files) > 1 else found
 
     return lambda: _of_schema(dataset().schema, lambda places: _scanned(dataset(), places))
+
+
+def _filled(dataset: Any) -> Any:
+    """Return the schema of a dataset, with the types of columns that its first file leaves open."""
+    schema = dataset.schema
+    for part in dataset.get_fragments() if pa.null() in schema.types else ():
+        for place, column in enumerate(part.physical_schema):
+            if schema.field(place).type == pa.null():
+                schema = schema.set(place, column)
+    return schema
 
 
 def _shown(dtype: Any) -> str:
@@ -310,7 +320,7 @@ def _open_files(dataset: Any) -> None:
 
 def _is_category(column: Any) -> bool:
     is_dictionary = pa.types.is_dictionary(column.type)
-    return is_dictionary and arrow.kind_of(column.type) == sql.TEXT
+    return is_dictionary and arrow.is_text(column.type)
 
 
 def _may_fail(dataset: Any) -> bool:
@@ -408,7 +418,8 @@ def _checked_by_ibis(column: Column, dtype: Any) -> Column:
     convert the cells. The type is named by its class, since the name of a raw type may list values.
     """
     name = type(dtype).__name__
-    if column.kind == sql.TEXT and name != "String":
+    is_empty = name == "Null" or str(getattr(dtype, "raw_type", "")).strip('"') == "NULL"
+    if column.kind == sql.TEXT and name != "String" and not is_empty:
         return replace(column, kind=None, type_name=name.lower())
     return column
 
@@ -441,8 +452,8 @@ def _of_duckdb(relation: Any) -> Frame:
     def cell(place: int) -> str:
         name = sql.quoted(names[place])
         # Arrow has no integers this long.
-        is_long = re.fullmatch("U?HUGEINT|BIGNUM", types[place])
-        return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
+        is_cast = types[place] == NULL or re.fullmatch("U?HUGEINT|BIGNUM", types[place])
+        return f"CAST({name} AS VARCHAR) AS c{place}" if is_cast else f"{name} AS c{place}"
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         selected = relation.project(", ".join(map(cell, places)))

@@ -42,6 +42,15 @@ _MASTER = re.compile(r"local(\[[0-9*, ]+\])?|(spark|k8s)://\S+|yarn")
 _CONFIG: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 _CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark stores the type of fixed-length text
 _UNREADABLE = "BROTLI", "LZO"  # Spark has no library for these
+_NO_TYPE = {  # how Spark calls the lack of a type
+    *("PARQUET_TYPE_ILLEGAL", "PARQUET_TYPE_NOT_SUPPORTED", "PARQUET_TYPE_NOT_RECOGNIZED"),
+    *("UNSUPPORTED_TIME_TYPE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"),
+}
+_UNTYPED = (
+    "data must be Parquet files whose types Spark has, even those of columns that are not released:"
+    " it has none for moments in nanoseconds, float16, times, UUIDs and decimals of more than 38"
+    " digits. Write such columns as another type, or leave engine out if the files are here."
+)
 _DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
 _SOURCE = "{source}"
 # Spark writes a parameter into the text of the query, where a setting decides what a backslash
@@ -214,18 +223,42 @@ def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
     if not is_path:
         return required(lambda: session.table(path), sentence)
     local = required(lambda: _local_path(session, path), sentence)
-    paths = _files_of(local) if local else [path]
-    frame = required(lambda: session.read.options(**_OPTIONS).parquet(*paths), sentence)
+    paths, empty = _files_of(local) if local else ([path], [])
+    frame = required(lambda: _parquet(session, paths), sentence)
+    if isinstance(frame, str):
+        raise ValueError(frame)  # noqa: TRY004 - a refusal
     urls = map(urlsplit, frame.inputFiles())
     read = [unquote(url.path) for url in urls if url.scheme == "file"]  # of this machine
     refuse_tables(read)
     if local and sorted(read) != sorted(paths):
         raise ValueError(sentence)
-    return frame
+    return _without_types(frame, empty)
 
 
-def _files_of(path: str) -> list[str]:
-    """Return the files that a path of this machine means, each once, if Spark can read them all."""
+def _parquet(session: Any, paths: Sequence[str]) -> Any:
+    """Return the frame of Parquet files, or the sentence that refuses their types."""
+    try:
+        return session.read.options(**_OPTIONS).parquet(*paths)
+    except Exception as error:
+        condition = getattr(error, "getCondition", lambda: "")()
+        if condition in _NO_TYPE:
+            return _UNTYPED
+        raise
+
+
+def _without_types(frame: Any, names: Sequence[str]) -> Any:
+    """Return a frame with these columns, which have no value, as text: Spark reads integers."""
+    if not names:
+        return frame
+    functions = load("pyspark.sql.functions", extra="spark")
+    return frame.withColumns({name: functions.lit(None).cast("string") for name in names})
+
+
+def _files_of(path: str) -> tuple[list[str], list[str]]:
+    """Return the files that a path of this machine means, each once, if Spark can read them all.
+
+    The columns without values follow.
+    """
     names = [str(Path(name).absolute()) for name in paths_of(path)]
     refuse_tables(names)
     if any(Path(name).name.startswith(("_", ".")) or ":" in name for name in names):
@@ -235,8 +268,7 @@ def _files_of(path: str) -> list[str]:
         )
     by_identity = {(s.st_dev, s.st_ino): name for name in names for s in [os.stat(name)]}  # noqa: PTH116
     files = list(by_identity.values())
-    require_same_columns(files, but=_UNREADABLE)
-    return files
+    return files, require_same_columns(files, but=_UNREADABLE)
 
 
 def _local_path(session: Any, path: str) -> str:

@@ -189,18 +189,24 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
             restored.callback(attempt, connection.rollback)
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
-            _wait_patiently(driver_connection, restored, is_mysql=not data.dialect.is_mariadb)
+            _prepare(driver_connection, restored, data.dialect)
         return connection
 
     return required(connect, "the database cannot be reached with this engine.")
 
 
-def _wait_patiently(connection: Any, restored: ExitStack, *, is_mysql: bool) -> None:
-    """Let a session of MariaDB wait for the ledger, and set its own limits again at the end."""
-    limits = list(_MARIADB_PATIENT)[: 1 if is_mysql else None]
-    _set(connection, {f"@dproo_{limit}": f"@@{limit}" for limit in limits})
-    restored.callback(attempt, lambda: _set(connection, {f: f"@dproo_{f}" for f in limits}))
-    _set(connection, {limit: _MARIADB_PATIENT[limit] for limit in limits})
+def _prepare(connection: Any, restored: ExitStack, dialect: Any) -> None:
+    """Let a session of MariaDB wait for the ledger, in a mode in which SQL means what is meant.
+
+    At the end it has its own settings again. A mode decides whether double quotes are texts or
+    names, as SQLAlchemy learnt from the engine's first session, and how a schema is shown.
+    """
+    mode = "'ANSI_QUOTES'" if dialect.identifier_preparer.initial_quote == '"' else "''"
+    patient = list(_MARIADB_PATIENT.items())[: None if dialect.is_mariadb else 1]
+    settings = {"sql_mode": mode, **dict(patient)}
+    _set(connection, {f"@dproo_{name}": f"@@{name}" for name in settings})
+    restored.callback(attempt, lambda: _set(connection, {n: f"@dproo_{n}" for n in settings}))
+    _set(connection, settings)
 
 
 def _set(connection: Any, values: dict[str, str]) -> None:

@@ -46,6 +46,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 NANOSECONDS = "TIMESTAMPTZ_NS"
 """The type of moments that few functions of the engine accept."""
 
+NULL = '"NULL"'
+"""The type of a column without any value, often because a writer found none: it may be text."""
+
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*+'(?:, )?)*+\)")
 _KINDS = {
     "FLOAT": sql.FLOAT,
@@ -54,7 +57,7 @@ _KINDS = {
     "DATE": sql.DATE,
     "TIMESTAMP WITH TIME ZONE": sql.INSTANT,
     NANOSECONDS: sql.INSTANT,
-    '"NULL"': sql.NOTHING,
+    NULL: sql.TEXT,
 }
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
@@ -95,6 +98,7 @@ DIALECT = sql.Dialect(
             + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
             + " END"
         ),
+        sql.UNITED: "struct_extract({}, 't')",
     },
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
@@ -106,6 +110,7 @@ DIALECT = sql.Dialect(
             " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
             f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
         ),
+        sql.UNITED: "struct_extract({}, 'n')",
     },
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_letter_of_many="TRY_CAST({} AS letters{column}) IS NOT NULL",
@@ -123,6 +128,7 @@ DIALECT = sql.Dialect(
     ),
     is_string="json_type({}) = 'VARCHAR'",
     missing={
+        sql.UNITED: "(struct_extract({}, 'p') = '')",
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
         # A missing identifier is JSON's null; SQL's null is a line that cannot be read.
@@ -134,6 +140,7 @@ DIALECT = sql.Dialect(
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.BOOLEAN), _AS_TEXT),
         sql.DATE: _DATE,
+        sql.UNITED: "struct_extract({}, 'p')",
         sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
         f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
@@ -260,6 +267,8 @@ def in_range(cell: str, type_name: str, *, is_key: bool = False) -> str:
     """
     if type_name == NANOSECONDS:
         return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
+    if type_name == NULL:
+        return _AS_TEXT.replace("{}", cell)
     match = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
     if match is None:
         return cell

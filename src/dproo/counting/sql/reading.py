@@ -94,11 +94,11 @@ class Reader:
 
     def _loose_integer(self, cell: str) -> str:
         text = self._replaced(self.trimmed.replace("{}", cell), rules.POINT_ZERO)
-        return (
-            f"CASE WHEN {text} <> '' AND NOT {self._is_like(text, rules.NOT_ZERO)} THEN '0'"
-            f" WHEN {self._is_like(text, rules.IS_LED_BY_ZEROS)}"
-            f" THEN {self._replaced(text, rules.LEADING_ZEROS)} ELSE {text} END"
+        led = " ".join(
+            f"WHEN {self._is_like(text, form)} THEN '{sign}' || {self._replaced(text, start)}"
+            for form, start, sign in rules.LEADING
         )
+        return f"CASE WHEN {self._is_like(text, rules.ZERO)} THEN '0' {led} ELSE {text} END"
 
     def _integer(self, text: str, reading: Reading) -> str:
         digits = self._replaced(self._bare(text, reading), "[.]0*$")

@@ -15,7 +15,7 @@ from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS
 
 _KINDS = {
-    r"(string|char|varchar)\b.*": sql.TEXT,
+    r"(string|char|varchar)\b.*|void": sql.TEXT,
     r"(tiny|small|big)?int": sql.INTEGER,
     r"float|double": sql.FLOAT,
     r"decimal\(.*\)": sql.DECIMAL,
@@ -23,7 +23,6 @@ _KINDS = {
     "date": sql.DATE,
     "timestamp_ntz": sql.TIMESTAMP,
     "timestamp": sql.INSTANT,
-    "void": sql.NOTHING,
 }
 _MICROSECONDS = f"{24 * 60 * 60 * 10**6}L"  # per day
 _BINARY = "collate({}, 'UTF8_BINARY')"  # under others, different texts may be equal
@@ -51,6 +50,8 @@ def cell_of(column: str, name: str) -> str:
         return _UTC_DAY.replace("{}", column)
     if kind != sql.TEXT or name == "string":
         return column
+    if name == "void":
+        return f"CAST({column} AS STRING)"
     text = _BINARY.replace("{}", column)
     return f"rtrim({text})" if name.startswith("char(") else text  # without its padding
 

@@ -30,8 +30,12 @@ TIMESTAMP: Final = "timestamp"
 INSTANT: Final = "timestamp with time zone"
 JSON: Final = "json"
 ANY: Final = "any"
-NOTHING: Final = "nothing"
-"""What the cells of a column are; in ``json`` and ``any`` each cell has its own type."""
+UNITED: Final = "united"
+"""What the cells of a column are; in ``json`` and ``any`` each cell has its own type.
+
+In ``united`` it is one of several types, of which none holds the cells of all; see
+:func:`united_cell`.
+"""
 
 JOINS_MAX = 32
 """The most columns whose lists of letters are joined; each join holds the cells of all columns."""
@@ -144,6 +148,17 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
         f" got type {word[0] if word else ''}."
         f" {remedy or 'Cast it to one of these first.'}"
     )
+
+
+def united_cell(cell: str, kind: str, dialect: Dialect) -> str:
+    """Return a cell as the texts and the number by which it is compared, whatever its type was."""
+    text, number, name = (
+        forms.get(kind, "NULL").replace("{}", cell)
+        for forms in (dialect.texts, dialect.numbers, dialect.identifiers)
+    )
+    is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
+    person = f"CASE WHEN {is_missing} THEN '' ELSE coalesce({name}, '\ufffd') END"
+    return f"{{'t': {text}, 'n': {number}, 'p': {person}}}"
 
 
 def whole_float(

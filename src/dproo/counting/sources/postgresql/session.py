@@ -113,6 +113,7 @@ class Session:
             raise TypeError("data must be a synchronous Connection of psycopg.")
         if database.closed:
             raise ValueError("data must be an open connection, got a closed one.")
+        _refuse_in_use(database)
         return cls(connection=database, is_ours=False, is_repeatable=is_repeatable)
 
     @contextmanager
@@ -276,6 +277,18 @@ def _cancelling(connection: Any) -> Iterator[None]:
                 while connection.pgconn.get_result() is not None:
                     pass  # discard what the cancelled query has left on the connection
         raise
+
+
+def _refuse_in_use(connection: Any) -> None:
+    """Refuse a caller's connection on which a query of ours would wait, or be mixed with others."""
+    pq = postgresql_url.driver().pq
+    if connection.pgconn.pipeline_status != pq.PipelineStatus.OFF:
+        raise ValueError("data must be a connection outside pipeline mode. Leave the block first.")
+    if connection.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
+        raise ValueError(
+            "data must be a connection that runs no command, such as COPY or a streamed query."
+            " Finish it first, or use another connection."
+        )
 
 
 def _close(connection: Any, process: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.counting.cells import count_rows
-from dproo.counting.fit import LIST_THEM, Column, require_columns
+from dproo.counting.fit import LIST_THEM, Column, require_columns, united
 from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
@@ -56,9 +56,10 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
             "has_header=False must be used with a CSV file: other files have a header."
         )
     files = [_opened(file, query) for file in opened]
-    columns = files[0].columns
-    if any(file.columns != columns for file in files):
-        raise ValueError("data must be files with the same columns and types, got different ones.")
+    headers = {tuple(column.name for column in file.columns) for file in files}
+    if len(headers) > 1:
+        raise ValueError("data must be files with the same columns, got different ones.")
+    columns = tuple(map(united, zip(*(file.columns for file in files), strict=True)))
     header = [column.name for column in columns]
     refuse_own_letters(opened, header, query.axes)
     require_columns(query.read, among=header, is_file=True)
