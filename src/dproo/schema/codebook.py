@@ -481,6 +481,7 @@ class CodeBook:
         names = [field.name for field in fields]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise wrong("schema.fields", "name every column once", min(repeated))
+        check_parents({field.name: field.parents or () for field in fields})
         return cls(fields, dict(book))
 
     @property
@@ -531,6 +532,12 @@ class CodeBook:
             return None
         return {field.name: field.parents or () for field in self.fields}
 
+    @property
+    def parent_places(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the parents of every column."""
+        place = self.columns.index
+        return tuple(tuple(map(place, field.parents or ())) for field in self.fields)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the descriptor to a new JSON file."""
         text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
@@ -549,6 +556,16 @@ class CodeBook:
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def check_parents(parents: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a parent that is not another column, or is repeated."""
+    for name, found in parents.items():
+        for parent in found:
+            if parent not in parents or parent == name:
+                raise ValueError(refusal(f"parents of {name!r}", "be other columns", parent))
+        if len(set(found)) < len(found):
+            raise ValueError(refusal(f"parents of {name!r}", "all differ", list(found)))
 
 
 def _of_axis(name: str, axis: Axis) -> Field:
