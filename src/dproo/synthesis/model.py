@@ -2,7 +2,8 @@ r"""A model: the released counts of a private table, the law fitted to them, and
 
 A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
 one JSON file with its hash, which is also on the receipt of its release: a file that was changed is
-refused, and one that was changed together with its hash differs from the receipt.
+refused, and one that was changed together with its hash differs from the receipt. Its noise, its
+number of records and its certificate must follow from the costs of its steps and from its counts.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from dproo.synthesis.request import (
     CHOICE,
     GAUSSIAN,
     GEOMETRIC,
+    MEASURE,
     QUESTION,
     Measurement,
     Released,
@@ -45,6 +47,7 @@ from dproo.synthesis.request import (
     TableCertificate,
     TableRequest,
     certified,
+    total,
     transcript,
 )
 
@@ -304,7 +307,7 @@ class Model:
             "delta": str(request.delta),
             "neighbours": request.neighbours,
             "records_per_person": request.records_per_person,
-            "steps": transcript(released),
+            "steps": transcript(released.steps),
         }
         records = round(released.records, 3)
         return cls(tuple(columns), about, released.measurements, released.law, records)
@@ -334,17 +337,12 @@ class Model:
 
     @cached_property
     def certificate(self) -> TableCertificate:
-        """The exact worst loss of the steps that made it, from the cost of each.
+        """The exact worst loss of the steps that made it, from the cost of each."""
+        return certified(*self._mechanism)
 
-        Raises:
-            ValueError: the file was changed together with its hash.
-        """
-        try:
-            return self._certified()
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise ValueError("model must hold steps that a table is released by.") from None
-
-    def _certified(self) -> TableCertificate:
+    @property
+    def _mechanism(self) -> tuple[TableRequest, list[Step]]:
+        """The mechanism and its steps, whose noise follows from their costs."""
         steps = self.released["steps"]
         is_replace = self.released["neighbours"] == REPLACE
         request = TableRequest(
@@ -357,7 +355,20 @@ class Model:
             network=INDEPENDENT,
             noise=GAUSSIAN if any("variance" in step for step in steps) else GEOMETRIC,
         )
-        return certified(request, [_step(step, request) for step in steps])
+        return request, [_step(step, request) for step in steps]
+
+    def _check(self) -> None:
+        """Refuse what does not follow from the costs of the steps and from the counts."""
+        request, steps = self._mechanism
+        noise = [(s.family, s.ratio, s.variance) for s in steps if s.kind == MEASURE]
+        records = total(self.measurements) if request.records is None else request.records
+        if not (
+            transcript(steps) == self.released["steps"]
+            and noise == [(m.family, m.ratio, m.variance) for m in self.measurements]
+            and math.isclose(self.records, records, rel_tol=1e-9, abs_tol=1e-3)
+            and certified(request, steps).holds
+        ):
+            raise ValueError
 
     def __repr__(self) -> str:
         epsilon, delta = self.released["epsilon"], self.released["delta"]
@@ -561,7 +572,9 @@ class Model:
         if not (0 < records < math.inf and _fraction(about["epsilon"]) > 0):
             raise ValueError
         _fraction(about["delta"])
-        return cls(columns, about, measured, Law(sizes, potentials), records)
+        model = cls(columns, about, measured, Law(sizes, potentials), records)
+        model._check()
+        return model
 
 
 _COUNT_MAX = 10**40
@@ -630,6 +643,9 @@ def _step(part: Mapping[str, Any], request: TableRequest) -> Step:
         answer = whole("answer", part["answer"], at_least=-_COUNT_MAX)
         return replace(request.question(cost), answer=answer)
     if part["kind"] == CHOICE:
+        is_pair = family is None or (len(family) == 2 and part["family"] == sorted({*family}))
+        if not is_pair or not {*(family or ())} <= {*range(len(request.sizes))}:
+            raise ValueError
         return request.choice(family, cost)
     return request.measurement(family or (), cost)
 
