@@ -347,7 +347,10 @@ def test_without_the_sdk_the_command_says_what_to_install(
     assert "mcp must be installed for this: pip install 'dproo[mcp]'." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("end", some([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], one_of=6))
+ENDS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
+
+
+@pytest.mark.parametrize("end", some(ENDS, one_of=6))
 def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> None:
     """Its standard input stays open, as that of an agent that hangs does."""
     command = [COMMAND, "mcp", str(folder / "agents.toml")]

@@ -167,7 +167,7 @@ def serve(desk: Desk) -> None:
         gone.register(answers, 0)
         return not gone.poll(0)
 
-    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
     async def watch() -> None:
         # The loop's own receiver: any other handler may wait until the loop has something to do.
