@@ -367,6 +367,24 @@ def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> 
         assert server.wait() == 128 + end
 
 
+def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> None:
+    command = [COMMAND, "mcp", str(folder / "agents.toml")]
+    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "budget"}}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"[\n{}\nnull\n")  # nobody waits for an answer to these
+        for number, odd in enumerate(["\ud800", "a\udfff", {"\ud800": 1}]):
+            asked = call | {"id": number, "params": {"name": "budget", "arguments": {"x": odd}}}
+            server.stdin.write(json.dumps(asked).encode() + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert answer["id"] == number
+            assert answer["error"]["message"].endswith("Nothing was charged.")
+        server.stdin.close()
+        assert server.wait() == 0
+
+
 @pytest.mark.parametrize("asked_before", [1, 2])
 def test_nothing_is_charged_for_an_answer_that_nobody_waits_for(
     desk: Desk, folder: Path, asked_before: int, capsys: pytest.CaptureFixture[str]
