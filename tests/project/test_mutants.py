@@ -856,8 +856,11 @@ MUTANTS = {
     "masses are rounded down": (
         "_convolve", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
     ),
-    "the growth is rounded up": (
-        "Losses.delta", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+    "a larger loss shrinks no further": (
+        "Losses._tails", "shrinking * over // under", "shrinking", EXACT_DELTA,
+    ),
+    "the first loss beyond epsilon is left out": (
+        "Losses.delta", "floor(epsilon / loss) + 1", "floor(epsilon / loss) + 2", EXACT_DELTA,
     ),
     "a far loss is forgotten": (
         "Losses.followed_by", "beyond += sum(masses[below + len(middle) :])", "beyond += 0", EXACT_DELTA,
