@@ -324,6 +324,7 @@ WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledge
         ("more = 1\n[datasets.a]", WRONG),
         ("[datasets.a]\ndata = 'x'", WRONG),
         (CONFIG + '\nperson = "\\ud800"', WRONG),  # TOML has no lone surrogates
+        (CONFIG + "\nmore = " + "9" * 5000, WRONG),
         (CONFIG.replace("0.75", "'much'"), "per_day must be a decimal number, got 'much'."),
         (CONFIG.replace("{canary}", "none"), "data must be a file that exists for 'admissions'"),
         (CONFIG + "\ntable = 5", "table must be text for 'admissions', got 5."),

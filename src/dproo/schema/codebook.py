@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import exact, one_of, refusal, require_unicode
+from dproo.core.checks import exact, one_of, read_integer, refusal, require_unicode
 from dproo.core.draw import RandomSource
 from dproo.core.paths import path_of, read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
@@ -577,9 +577,6 @@ def _of_axis(name: str, axis: Axis) -> Field:
     return Field(name=name, axis=replace(axis, is_open=True), kind=kind)
 
 
-_DIGITS = 4000  # far more than an integer of a code book may have
-
-
 def read_descriptor(book: Any) -> Mapping[str, Any]:
     """Return a descriptor, read from its file if it is a path, draft or not."""
     if isinstance(book, str | os.PathLike):
@@ -602,18 +599,14 @@ def _read(path: Path) -> Any:
             )
         return book
     try:
-        return json.loads(text, object_pairs_hook=_unrepeated, parse_int=_integer)
+        return json.loads(
+            text, object_pairs_hook=_unrepeated, parse_int=partial(read_integer, "codebook")
+        )
     except json.JSONDecodeError as error:
         at = f" Line {error.lineno}, column {error.colno}: {error.msg}."
         raise ValueError(refusal("codebook", "be a readable JSON file", str(path)) + at) from None
     except RecursionError:
         raise wrong("codebook", "be a readable JSON file", str(path)) from None
-
-
-def _integer(text: str) -> int:
-    if len(text.lstrip("-")) > _DIGITS:  # Python's own refusal would not name the code book
-        raise ValueError(refusal("codebook", f"have integers of at most {_DIGITS} digits", text))
-    return int(text)
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
