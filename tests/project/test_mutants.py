@@ -393,7 +393,7 @@ MUTANTS = {
         "_Run.worst_fitted", "if f not in self.tables]", "if f not in self.tables and min(self.known[f])]", TABLE_STEPS,
     ),
     "table: the fit weighs by true counts": (
-        "_Run.measure", "1 / max(found.deviation_squared, _NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
+        "_Run.measure", "1 / max(found.deviation_squared, NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
     ),
     "table: a measure may cost more than is left": (
         "_Run.measure", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
@@ -1233,10 +1233,10 @@ MUTANTS = {
         "guarded", "if state and not state.sentence:", "if state is guarded:", "releases/test_preparation.py::test_what_a_handler_raises_before_the_charge_itself_is_a_refusal",
     ),
     "the noise of a model is what its file says": (
-        "Model._check", "noise == [(m.family, m.ratio, m.variance) for m in self.measurements]", "noise", FOLLOWS,
+        "Model._check", "noise == [(m.family, m.ratio, m.variance) for m in self.measurements]", "True", FOLLOWS,
     ),
     "the steps of a model are what its file says": (
-        "Model._check", 'transcript(steps) == self.released["steps"]', "steps", FOLLOWS,
+        "Model._check", 'transcript(steps) == self.released["steps"]', "bool(steps)", FOLLOWS,
     ),
     "a model may cost more than its epsilon": (
         "Model._check", "certified(request, steps).holds", "request", FOLLOWS,

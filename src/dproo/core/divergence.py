@@ -130,15 +130,15 @@ class Losses:
         most = Fraction(0)
         if self.pair.high == self.pair.low:  # no outcome loses anything
             return Fraction(self.beyond, 1 << _MASS_BITS)
-        first, last = (floor(epsilon / loss) + 1 for loss in reversed(self._loss))
+        first, last = (floor(epsilon / loss) + 1 for loss in reversed(self._of_a_step))
         for steps in range(max(first, self.first), max(last, self.first) + 1):
             mass, shrinking = self._tails[min(steps - self.first, len(self.masses))]
-            beyond = max(Fraction(0), steps * self._loss[1] - epsilon)
+            beyond = max(Fraction(0), steps * self._of_a_step[1] - epsilon)
             most = max(most, mass - shrinking / exp_upper(beyond, bits=_POWER_BITS))
         return min(Fraction(1), (self.beyond + most) / (1 << _MASS_BITS))
 
     @cached_property
-    def _loss(self) -> tuple[Fraction, Fraction]:
+    def _of_a_step(self) -> tuple[Fraction, Fraction]:
         """Bounds on the loss of one step."""
         ratio = self.pair.high / self.pair.low
         return log_lower(ratio, bits=_POWER_BITS), log_upper(ratio, bits=_POWER_BITS)

@@ -1,9 +1,8 @@
 r"""A model: the released counts of a private table, the law fitted to them, and rows drawn from it.
 
 A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
-one JSON file with its hash, which is also on the receipt of its release: a file that was changed is
-refused, and one that was changed together with its hash differs from the receipt. Its noise, its
-number of records and its certificate must follow from the costs of its steps and from its counts.
+one JSON file with its hash, which is also on the receipt of its release: a file whose hash does not
+fit is refused, and so is one whose noise or certificate does not follow from its steps' costs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -58,10 +57,9 @@ SIZE_MAX = 10**9
 COUNTED = ("count", "low", "high")
 _SAVED = "be a model that dproo saved"
 _COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
-_NEEDED = {
-    *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
-    *("records", "columns", "measurements", "steps", "potentials", "sha256"),
-}
+_RELEASED = "epsilon", "delta", "neighbours", "records_per_person", "steps"
+_REST = "dproo_model", "synthetic", "records", "columns", "measurements", "potentials", "sha256"
+_NEEDED = {*_RELEASED, *_REST}
 
 Letter = str | int | float | bool | None
 
@@ -343,15 +341,14 @@ class Model:
     @property
     def _mechanism(self) -> tuple[TableRequest, list[Step]]:
         """The mechanism and its steps, whose noise follows from their costs."""
-        steps = self.released["steps"]
-        is_replace = self.released["neighbours"] == REPLACE
+        about, steps = self.released, self.released["steps"]
         request = TableRequest(
             sizes=tuple(len(column.letters) for column in self.columns),
-            epsilon=Fraction(self.released["epsilon"]),
-            delta=Fraction(self.released["delta"]),
-            neighbours=self.released["neighbours"],
-            records=round(self.records) if is_replace else None,
-            records_per_person=self.released["records_per_person"],
+            epsilon=Fraction(about["epsilon"]),
+            delta=Fraction(about["delta"]),
+            neighbours=about["neighbours"],
+            records=round(self.records) if about["neighbours"] == REPLACE else None,
+            records_per_person=about["records_per_person"],
             network=INDEPENDENT,
             noise=GAUSSIAN if any("variance" in step for step in steps) else GEOMETRIC,
         )
@@ -362,12 +359,10 @@ class Model:
         request, steps = self._mechanism
         noise = [(s.family, s.ratio, s.variance) for s in steps if s.kind == MEASURE]
         records = total(self.measurements) if request.records is None else request.records
-        if not (
-            transcript(steps) == self.released["steps"]
-            and noise == [(m.family, m.ratio, m.variance) for m in self.measurements]
-            and math.isclose(self.records, records, rel_tol=1e-9, abs_tol=1e-3)
-            and certified(request, steps).holds
-        ):
+        is_noise = noise == [(m.family, m.ratio, m.variance) for m in self.measurements]
+        is_near = math.isclose(self.records, records, rel_tol=1e-9, abs_tol=1e-3)
+        is_released = transcript(steps) == self.released["steps"]
+        if not (is_noise and is_near and is_released and certified(request, steps).holds):
             raise ValueError
 
     def __repr__(self) -> str:
@@ -559,19 +554,18 @@ class Model:
         measured = tuple(_measurement(part, sizes) for part in content["measurements"])
         potentials = {}
         for part in content["potentials"]:
-            family = _family(part, sizes)
+            family = _family(part["columns"], sizes)
             values = np.array([float(value) for value in part["values"]])
             if not (np.abs(values) <= LOWEST).all():
                 raise ValueError
             potentials[family] = values.reshape([sizes[column] for column in family])
         if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
             raise ValueError
-        keys = "epsilon", "delta", "neighbours", "records_per_person", "steps"
-        about = {key: content[key] for key in keys}
+        about = {key: content[key] for key in _RELEASED}
         records = float(content["records"])
-        if not (0 < records < math.inf and _fraction(about["epsilon"]) > 0):
+        epsilon, delta = _fraction(about["epsilon"]), _fraction(about["delta"])
+        if not (0 < records < math.inf and epsilon > 0 <= delta):
             raise ValueError
-        _fraction(about["delta"])
         model = cls(columns, about, measured, Law(sizes, potentials), records)
         model._check()
         return model
@@ -643,8 +637,7 @@ def _step(part: Mapping[str, Any], request: TableRequest) -> Step:
         answer = whole("answer", part["answer"], at_least=-_COUNT_MAX)
         return replace(request.question(cost), answer=answer)
     if part["kind"] == CHOICE:
-        is_pair = family is None or (len(family) == 2 and part["family"] == sorted({*family}))
-        if not is_pair or not {*(family or ())} <= {*range(len(request.sizes))}:
+        if family is not None and len(_family(family, request.sizes)) != 2:
             raise ValueError
         return request.choice(family, cost)
     return request.measurement(family or (), cost)
@@ -657,15 +650,15 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _family(part: dict[str, Any], sizes: Sequence[int]) -> Family:
-    family = tuple(part["columns"])
+def _family(columns: Iterable[int], sizes: Sequence[int]) -> Family:
+    family = tuple(columns)
     if list(family) != sorted({*family}) or not {*family} <= {*range(len(sizes))}:
         raise ValueError
     return family
 
 
 def _measurement(part: dict[str, Any], sizes: Sequence[int]) -> Measurement:
-    family = _family(part, sizes)
+    family = _family(part["columns"], sizes)
     values = tuple(
         whole("counts", value, at_least=-_COUNT_MAX, at_most=_COUNT_MAX) for value in part["counts"]
     )
