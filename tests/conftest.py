@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test wai
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
 
-for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(end) is signal.SIG_IGN:
         is_interrupt = end is signal.SIGINT
         signal.signal(end, signal.default_int_handler if is_interrupt else signal.SIG_DFL)

@@ -186,6 +186,11 @@ def test_the_delta_of_many_releases_is_never_below_the_exact_one(ratio, distance
     assert_not_below_the_exact_delta(ratio, distance, s, share * largest)
 
 
+def test_what_reveals_nothing_costs_no_delta():
+    pair = DominatingPair.of(ratio=Fraction(1), distance=Fraction(0))
+    assert Losses.of(pair, 100).delta(Fraction(0)) < Fraction(1, 2**60)
+
+
 def test_losses_are_closed_under_composition_and_rise_with_the_releases():
     pair = mechanism("roo", epsilon=1, n=50, k=4).dominating_pair
     parts = Losses.of(pair, 5).followed_by(Losses.of(pair, 7))

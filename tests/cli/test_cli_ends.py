@@ -59,7 +59,12 @@ def started(*arguments, **options):
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize(
     "end",
-    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.untraced), signal.SIGHUP],
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGTERM, marks=pytest.mark.untraced),
+        signal.SIGHUP,
+        signal.SIGQUIT,
+    ],
 )
 def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(command, twice, end):
     """The second signal comes after those that a supervisor may send together with the first."""
@@ -213,7 +218,7 @@ READY = (
     "import os, sys; from dproo.cli import ending, main; ending.install()\n"
     "os.write(2, b'.'); main()"
 )
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
 
 def struck(end, after):

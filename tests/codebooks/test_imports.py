@@ -50,6 +50,15 @@ def test_a_row_of_a_lookup_table_may_end_early(tmp_path):
     assert field["categories"] == [{"value": "f", "label": "female"}, {"value": "m"}]
 
 
+@pytest.mark.parametrize("value", ["0..{}", "{}..0"])
+def test_an_end_that_is_too_long_for_python_is_refused_by_a_sentence_of_ours(tmp_path, value):
+    """Python's own would advise to change a setting of the interpreter."""
+    path = tmp_path / "values.csv"
+    path.write_text(f"column,value\nage,{value.format('9' * 5000)}\n")
+    with pytest.raises(ValueError, match=r"^values of 'age' must have integers of at most 4000"):
+        CodeBook.of(path)
+
+
 def test_a_lookup_table_of_excel(tmp_path):
     book = openpyxl.Workbook()
     for row in (["code", "label"], [1, "one"], [2.0, "two"], [None, None]):

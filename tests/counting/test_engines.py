@@ -331,9 +331,11 @@ def test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells(
     expected = list(counting.count(cells, alphabet=alphabet))
     assert list(counting.count(tmp_path, alphabet=alphabet, column=column)) == expected
     if column in {"number", "word"}:
-        of_people = {"alphabet": ["0"], "column": "<files>", "person": column}
-        people = counting.count([{column: cell, "<files>": "0"} for cell in cells], **of_people)
-        assert counting.count(tmp_path, **of_people).n == people.n
+        records = [{column: cell, "<files>": "0"} for cell in cells]
+        for is_each in (False, True):
+            of_people = {"alphabet": ["0"], "column": "<files>", "person": column}
+            people = counting.count(records, **of_people, is_each_missing=is_each)
+            assert counting.count(tmp_path, **of_people, is_each_missing=is_each).n == people.n
 
 
 def test_columns_that_only_arrow_reads_are_of_one_type(tmp_path: Path) -> None:

@@ -347,6 +347,7 @@ WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledge
         ("more = 1\n[datasets.a]", WRONG),
         ("[datasets.a]\ndata = 'x'", WRONG),
         (CONFIG + '\nperson = "\\ud800"', WRONG),  # TOML has no lone surrogates
+        (CONFIG + "\nmore = " + "9" * 5000, WRONG),
         (CONFIG.replace("0.75", "'much'"), "per_day must be a decimal number, got 'much'."),
         (CONFIG.replace("{canary}", "none"), "data must be a file that exists for 'admissions'"),
         (CONFIG + "\ntable = 5", "table must be text for 'admissions', got 5."),
@@ -370,7 +371,10 @@ def test_without_the_sdk_the_command_says_what_to_install(
     assert "mcp must be installed for this: pip install 'dproo[mcp]'." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("end", some([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], one_of=6))
+ENDS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
+
+
+@pytest.mark.parametrize("end", some(ENDS, one_of=6))
 def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> None:
     """Its standard input stays open, as that of an agent that hangs does."""
     command = [COMMAND, "mcp", str(folder / "agents.toml")]
@@ -385,6 +389,24 @@ def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> 
         assert b"serverInfo" in server.stdout.readline()
         server.send_signal(end)
         assert server.wait() == 128 + end
+
+
+def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> None:
+    command = [COMMAND, "mcp", str(folder / "agents.toml")]
+    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "budget"}}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"[\n{}\nnull\n")  # nobody waits for an answer to these
+        for number, odd in enumerate(["\ud800", "a\udfff", {"\ud800": 1}]):
+            asked = call | {"id": number, "params": {"name": "budget", "arguments": {"x": odd}}}
+            server.stdin.write(json.dumps(asked).encode() + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert answer["id"] == number
+            assert answer["error"]["message"].endswith("Nothing was charged.")
+        server.stdin.close()
+        assert server.wait() == 0
 
 
 @pytest.mark.parametrize("asked_before", [1, 2])

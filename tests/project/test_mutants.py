@@ -28,6 +28,13 @@ BREAKS = (
 LETTERS_OF_DATA = "releases/test_letters_of_data.py"
 GUARDED = f"{LETTERS_OF_DATA}::test_nothing_of_a_protected_file_decides_how_it_is_refused"
 GUESSED = f"{LETTERS_OF_DATA}::test_no_first_record_of_data_without_a_header_is_told_by_guesses"
+QUOTED_BREAKS = (
+    "counting/test_layouts.py::test_line_breaks_within_quotes_tell_cells_and_people_apart"
+)
+PATIENT = (
+    "counting/test_postgresql.py::test_a_callers_session_waits_too_and_then_has_its_own_limits"
+)
+FOLLOWS = "synthesis/test_model.py::test_noise_records_and_certificate_of_a_model_must_follow_from_its_costs"
 CHARACTER_SETS = "counting/test_sqlalchemy.py::test_no_character_set_of_a_connection_changes_a_cell"
 SESSION_LIMITS = "counting/test_sqlalchemy.py::test_no_limit_of_a_session_leaves_a_record_out"
 RECEIPT_ROOM = "releases/test_receipt_room.py::test_a_receipt_that_a_ledger_might_not_take_is_refused_before_the_charge"
@@ -386,7 +393,7 @@ MUTANTS = {
         "_Run.worst_fitted", "if f not in self.tables]", "if f not in self.tables and min(self.known[f])]", TABLE_STEPS,
     ),
     "table: the fit weighs by true counts": (
-        "_Run.measure", "1 / max(found.deviation_squared, _NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
+        "_Run.measure", "1 / max(found.deviation_squared, NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
     ),
     "table: a measure may cost more than is left": (
         "_Run.measure", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
@@ -856,8 +863,11 @@ MUTANTS = {
     "masses are rounded down": (
         "_convolve", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
     ),
-    "the growth is rounded up": (
-        "Losses.delta", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+    "a larger loss shrinks no further": (
+        "Losses._tails", "shrinking * over // under", "shrinking", EXACT_DELTA,
+    ),
+    "the first loss beyond epsilon is left out": (
+        "Losses.delta", "floor(epsilon / loss) + 1", "floor(epsilon / loss) + 2", EXACT_DELTA,
     ),
     "a far loss is forgotten": (
         "Losses.followed_by", "beyond += sum(masses[below + len(middle) :])", "beyond += 0", EXACT_DELTA,
@@ -1197,6 +1207,39 @@ MUTANTS = {
     ),
     "a bare CR ends a record": (
         "_own_break", "match[0][-3:] if match[1] else _UNREADABLE", "match[0]", BREAKS,
+    ),
+    "CR CR LF within quotes is CR LF": (
+        "Syntax.ended_once", '_UNREADABLE + b"\\r" if i % 2 else b"\\r"', 'b"\\r"', QUOTED_BREAKS,
+    ),
+    "decimals that are split are read by the engine that cannot": (
+        "_split", "found = frozenset(columns)", "found: frozenset[str] = frozenset()", "counting/test_layouts.py::test_every_encoding_of_a_parquet_file_is_read",
+    ),
+    "a caller's connection keeps the transaction of a release": (
+        "sqlalchemy._connected", "if not connection.in_transaction():", "if is_engine:", "counting/test_sqlalchemy.py::test_a_connection_is_as_it_was_and_each_release_sees_new_records",
+    ),
+    "MariaDB ends an idle session while the ledger is charged": (
+        "_wait_patiently", "    _set(connection, {limit: _MARIADB_PATIENT[limit] for limit in limits})", "    pass", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
+    ),
+    "PostgreSQL ends an idle session while the ledger is charged": (
+        "Session.wait_patiently", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,
+    ),
+    "the limits of an idle session are not set again": (
+        "Session.close", "while self._limits:", "while not self:", PATIENT,
+    ),
+    "a code book states the rule of texts where numbers were sought": (
+        "DiscoveryRequest.words_of", "max((self.text_rule, *rules), key=lambda used: used.certain)", "self.text_rule", "releases/test_discovery.py::test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among_texts",
+    ),
+    "what a handler raises before the charge is a failed release": (
+        "guarded", "if state and not state.sentence:", "if state is guarded:", "releases/test_preparation.py::test_what_a_handler_raises_before_the_charge_itself_is_a_refusal",
+    ),
+    "the noise of a model is what its file says": (
+        "Model._check", "noise == [(m.family, m.ratio, m.variance) for m in self.measurements]", "True", FOLLOWS,
+    ),
+    "the steps of a model are what its file says": (
+        "Model._check", 'transcript(steps) == self.released["steps"]', "bool(steps)", FOLLOWS,
+    ),
+    "a model may cost more than its epsilon": (
+        "Model._check", "certified(request, steps).holds", "request", FOLLOWS,
     ),
     "a protected file is looked into": (
         "protected", "return () if ledger is None else", "return () if ledger else", GUARDED,

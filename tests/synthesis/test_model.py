@@ -315,7 +315,8 @@ def test_a_file_that_was_changed_with_its_hash_differs_from_the_receipt(tmp_path
     path = tmp_path / "model.json"
     a_model().save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
-    content["measurements"][0]["counts"][0] += 1
+    counts = content["measurements"][-1]["counts"]
+    counts[0], counts[-1] = counts[0] + 1, counts[-1] - 1
     del content["sha256"]
     content["sha256"] = model_hash(content)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -477,6 +478,45 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
             model.save(tmp_path / "again.json")
             assert model.counts(model.names[-1]).rows
             certify(model)
+
+
+LESS = {
+    "ratio": lambda found: [found[0] - 1, found[1]] if isinstance(found, list) else "1/2",
+    "variance": lambda found: str(Fraction(found) / 2),
+    "changes": lambda found: found - 1,
+    "kind": lambda found: "choice" if found == "measure" else "measure",
+    "family": lambda found: [2] if found == [0, 1, 2] else [0, 1, 2],
+    "columns": lambda found: [*found, 2] if 2 not in found else [],
+    "cost": lambda found: str(Fraction(found) * Fraction(99, 100)),
+    "epsilon": lambda found: str(Fraction(found) / 2),
+    "neighbours": {"add-remove": "replace", "replace": "add-remove"}.get,
+    "records_per_person": lambda found: found + 1,
+    "records": lambda found: found + 0.5,
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}, {"neighbours": "replace", "records": N}],
+)
+def test_noise_records_and_certificate_of_a_model_must_follow_from_its_costs(tmp_path, options):
+    path = tmp_path / "model.json"
+    model = model_of(**options)
+    model.save(path)
+    text = path.read_text(encoding="utf-8")
+    found = set()
+    for way in places_of(json.loads(text)):
+        part = json.loads(text)
+        for key in way:
+            part = part[key]
+        if way[-1] in LESS and way[0] not in {"columns", "potentials"}:
+            found.add(way[-1])
+            path.write_text(changed(text, way, LESS[way[-1]](part)), encoding="utf-8")
+            with pytest.raises(ValueError, match="model must hold tables that fit each other"):
+                Model.load(path)
+    assert found >= LESS.keys() - {"variance"}
+    path.write_text(text, encoding="utf-8")
+    assert certify(Model.load(path)).holds
 
 
 @pytest.mark.parametrize("cost", ["0", "-1", "41", "9" * 5000, "1/0", "1e3", " 1", ""])

@@ -185,9 +185,9 @@ def test_auto_measures_pairs_where_it_can_pay_for_them():
     table = released(n=4000, epsilon="40")
     assert any(step.kind == "choice" for step in table.steps)
     assert {len(found.family) for found in table.measurements} == {0, 1, 2}
-    kinds = [line["kind"] for line in transcript(table)]
+    kinds = [line["kind"] for line in transcript(table.steps)]
     assert kinds.count("choice") == sum(step.kind == "choice" for step in table.steps)
-    assert sum(Fraction(line["cost"]) for line in transcript(table)) == 40
+    assert sum(Fraction(line["cost"]) for line in transcript(table.steps)) == 40
 
 
 @pytest.mark.usefixtures("asking")

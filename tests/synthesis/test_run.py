@@ -12,10 +12,11 @@ import dproo
 from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
+from dproo.mechanisms.noise import Ratio
 from dproo.synthesis import run as runs
 from dproo.synthesis.families import DEPENDENCE, STRONG, PairPlan, cells, expected, planned
 from dproo.synthesis.model import Model, ModelColumn
-from dproo.synthesis.request import QUESTION, UNIT, Step, TableRequest
+from dproo.synthesis.request import QUESTION, UNIT, Measurement, Step, TableRequest
 from dproo.synthesis.run import run
 
 RELATIONS = "add-remove", "replace"
@@ -219,7 +220,7 @@ def test_pairs_are_planned_only_where_they_promise_a_gain(monkeypatch):
     sizes = (5,) * 19
     n = 4500
     own = runs._Run(made(sizes), lambda _: [], RandomSource())
-    own.tables[()], own.weights[()] = np.array(float(n)), 1.0
+    own.measurements.append(Measurement((), (n,), Ratio(1, 1)))
     noise = own.request._noise(is_gaussian=False)
     for dependence, is_worth in ((0.0, False), (0.3, True)):
         monkeypatch.setattr(own, "ask", lambda _, found=dependence: found * n)

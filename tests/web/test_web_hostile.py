@@ -63,6 +63,7 @@ HEADERS = {
     "nearly JSON": {"Content-Type": "application/jsonp"},
     "a length that is no number": {"Content-Length": "12a"},
     "a length far too large": {"Content-Length": str(10**15)},
+    "a length that Python does not read": {"Content-Length": "9" * 5000},
     "a forwarded host": {"Host": "evil.example", "X-Forwarded-Host": "127.0.0.1:{port}"},
 }
 METHODS = ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "post"]

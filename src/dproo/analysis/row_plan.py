@@ -14,7 +14,7 @@ from typing import Any
 from dproo.core.checks import whole
 from dproo.core.numbers import Number, parse_epsilon, require_share
 from dproo.mechanisms import AUTO, RECORDS_MAX, REPLACE, Relation
-from dproo.mechanisms.network import DECLARED, LEARNED, SHARE, Network, Wiring
+from dproo.mechanisms.network import DECLARED, LEARNED, SHARE, Network, Wiring, settled
 from dproo.mechanisms.rows import RowSampler
 from dproo.schema.codebook import CodeBook
 from dproo.synthesis.families import expected
@@ -150,10 +150,13 @@ def table_noise(
     neighbours: Relation = REPLACE,
 ) -> float:
     """Return about how far the noise of a private table moves pairs of columns on average."""
-    known = Network.wired(network, book.parents, book.sizes)
+    wiring = settled(network, book.parents)
+    parents = book.parent_places if wiring == DECLARED else [()] * len(book.sizes)
+    # A table draws no column after its parents: they may form a circle, which is one family.
+    families = dict.fromkeys(tuple(sorted((*found, i))) for i, found in enumerate(parents))
     return expected(
         book.sizes,
-        None if known is None else [(*f.parents, f.column) for f in known.families],
+        None if wiring == LEARNED and len(book.sizes) > 1 else families,
         epsilon=float(parse_epsilon(epsilon)),
         records=whole("n", n, at_least=1),
         changed=2 if neighbours == REPLACE else 1,

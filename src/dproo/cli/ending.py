@@ -1,9 +1,9 @@
 """How the process of a command ends on a signal, from its first instruction to its last.
 
-SIGINT, SIGTERM and SIGHUP act alike. Before anything has begun, the process ends at once. While the
-command works, they raise ``KeyboardInterrupt``, so that the work stops and the user learns what was
-charged. While the result is printed, they are only noted, to know whether all of it was printed.
-After that the process ends at once, with exit code 0.
+SIGINT, SIGTERM, SIGHUP and SIGQUIT act alike. Before anything has begun, the process ends at once.
+While the command works, they raise ``KeyboardInterrupt``, so that the work stops and the user
+learns what was charged. While the result is printed, they are only noted, to know whether all of it
+was printed. After that the process ends at once, with exit code 0. Other signals are not handled.
 
 Only what is needed to install the handlers is imported here.
 """
@@ -16,7 +16,7 @@ import time
 from types import FrameType
 
 STARTING, WORKING, PRINTING, PRINTED = range(4)
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 _NOTHING_CHARGED = b"Error: stopped; nothing was charged.\n"
 _USAGE = 2
 _SOON = 0.002

@@ -22,6 +22,7 @@ Item = TypeVar("Item")
 WITHHELD = "text that is withheld because it may hold a password"
 
 _LONG = 14_000  # bits of the longest integer that is printed, of 4,215 digits
+_INTEGER = 4000  # digits; Python reads none of more than 4,300, with a refusal of its own
 _DIGITS = 12  # of a fraction that is printed as a decimal number
 
 _HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
@@ -157,6 +158,13 @@ def plain_text(name: str, value: object, condition: str = "be text") -> str:
     if not issubclass(type(value), str):
         raise TypeError(refusal(name, condition, value))
     return str.__str__(value)
+
+
+def read_integer(name: str, text: str) -> int:
+    """Return the integer that a text of digits spells, unless it is too long for Python to read."""
+    if len(text.lstrip("-")) > _INTEGER:
+        raise ValueError(refusal(name, f"have integers of at most {_INTEGER} digits", text))
+    return int(text)
 
 
 def require_unicode(place: str, value: object) -> None:

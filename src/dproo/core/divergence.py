@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
-from math import ceil
+from math import ceil, floor
 
-from dproo.core.numbers import ceil_div, exp_lower
+from dproo.core.numbers import ceil_div, exp_upper, log_lower, log_upper
 
 
 @dataclass(frozen=True)
@@ -121,18 +122,41 @@ class Losses:
         return Losses(self.pair, self.first + other.first + below, tuple(middle), beyond)
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """Return a delta for which all releases together are (epsilon, delta)-DP."""
-        one = 1 << _POWER_BITS
-        over, under = exp_lower(epsilon).as_integer_ratio()
-        power = (over << _POWER_BITS) // under  # e^epsilon (low/high)^j, rounded down
-        shrinking = self.pair.low / self.pair.high
-        total = self.beyond << _POWER_BITS
-        for steps in range(1, self.first + len(self.masses)):
-            power = power * shrinking.numerator // shrinking.denominator
-            excess = one - power
-            if steps >= self.first and excess > 0:
-                total += self.masses[steps - self.first] * excess
-        return min(Fraction(1), Fraction(total, 1 << (_MASS_BITS + _POWER_BITS)))
+        """Return a delta for which all releases together are (epsilon, delta)-DP.
+
+        The summands are positive from the first ``j`` with ``j L > epsilon`` on. Bounds on ``L``
+        leave one or two candidates for it; the larger sum is never below the true one.
+        """
+        most = Fraction(0)
+        if self.pair.high == self.pair.low:  # no outcome loses anything
+            return Fraction(self.beyond, 1 << _MASS_BITS)
+        first, last = (floor(epsilon / loss) + 1 for loss in reversed(self._of_a_step))
+        for steps in range(max(first, self.first), max(last, self.first) + 1):
+            mass, shrinking = self._tails[min(steps - self.first, len(self.masses))]
+            beyond = max(Fraction(0), steps * self._of_a_step[1] - epsilon)
+            most = max(most, mass - shrinking / exp_upper(beyond, bits=_POWER_BITS))
+        return min(Fraction(1), (self.beyond + most) / (1 << _MASS_BITS))
+
+    @cached_property
+    def _of_a_step(self) -> tuple[Fraction, Fraction]:
+        """Bounds on the loss of one step."""
+        ratio = self.pair.high / self.pair.low
+        return log_lower(ratio, bits=_POWER_BITS), log_upper(ratio, bits=_POWER_BITS)
+
+    @cached_property
+    def _tails(self) -> list[tuple[int, Fraction]]:
+        """The sum of the masses from each ``j`` on, and of ``P(i) (low/high)^(i - j)``, not above.
+
+        Each sum follows from the next one, so that a delta takes no sum over all masses.
+        """
+        over, under = (self.pair.low / self.pair.high).as_integer_ratio()
+        total = shrinking = 0
+        tails = [(0, Fraction(0))]
+        for mass in reversed(self.masses):
+            total += mass
+            shrinking = (mass << _POWER_BITS) + shrinking * over // under
+            tails.append((total, Fraction(shrinking, 1 << _POWER_BITS)))
+        return tails[::-1]
 
 
 def _convolve(left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:

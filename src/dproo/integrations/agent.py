@@ -109,7 +109,7 @@ class Desk:
         text = read_public("config", path, at_most=_CONFIG_MAX, condition=_CONFIG)
         try:
             tables = tomllib.loads(text, parse_float=str)
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also of an integer that is too long
             tables = {}
         if not _is_config(tables):
             raise ValueError(refusal("config", _CONFIG, str(path)))

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -16,6 +17,8 @@ import anyio.to_thread
 import mcp.types as protocol
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from dproo import __version__
 from dproo.integrations.agent import NOTICE, Desk, Refused
@@ -152,6 +155,31 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
     return protocol.CallToolResult(content=[text], structured_content=answer, is_error=is_error)
 
 
+def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
+    """Return the answer to a request that the SDK cannot read and would leave unanswered."""
+    if not isinstance(message, ValidationError):
+        return None
+    try:
+        asked = json.loads(message.errors(include_url=False)[0]["input"])
+    except (TypeError, ValueError, RecursionError):
+        return None
+    number = asked.get("id") if isinstance(asked, dict) and "method" in asked else None
+    if not isinstance(number, int | str):
+        return None
+    told = "A request must be JSON-RPC, and its text valid Unicode. Nothing was charged."
+    error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=told)
+    return SessionMessage(protocol.JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+
+async def _relay(incoming: Any, send: Any, outgoing: Any) -> None:
+    """Pass on what the SDK has read, and answer what it could not read."""
+    async with send:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for message in incoming:
+                refused = _unread(message)
+                await (send.send(message) if refused is None else outgoing.send(refused))
+
+
 def serve(desk: Desk) -> None:
     """Answer until the other end closes, or a signal ends the program.
 
@@ -167,7 +195,7 @@ def serve(desk: Desk) -> None:
         gone.register(answers, 0)
         return not gone.poll(0)
 
-    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
     async def watch() -> None:
         # The loop's own receiver: any other handler may wait until the loop has something to do.
@@ -180,7 +208,10 @@ def serve(desk: Desk) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(watch)
             async with stdio_server() as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+                send, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+                group.start_soon(_relay, incoming, send, outgoing)
+                await server.run(readable, outgoing, server.create_initialization_options())
             group.cancel_scope.cancel()
 
     before = {end: signal.getsignal(end) for end in ends}

@@ -28,6 +28,7 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource, first_taken
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.registry import AUTO
+from dproo.schema.codebook import check_parents
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
 """One record changes a score by less than this."""
@@ -167,12 +168,8 @@ class Network:
                 family has more than 2^40 cells.
         """
         names = list(parents)
+        check_parents(parents)
         for name, found in parents.items():
-            for parent in found:
-                if parent not in parents or parent == name:
-                    raise ValueError(refusal(f"parents of {name!r}", "be other columns", parent))
-            if len(set(found)) < len(found):
-                raise ValueError(refusal(f"parents of {name!r}", "all differ", list(found)))
             cells = prod(sizes[names.index(column)] for column in (*found, name))
             if cells > CELLS_MAX:
                 raise ValueError(
@@ -185,7 +182,11 @@ class Network:
             drawn = {names[family.column] for family in families}
             ready = next((name for name in waiting if drawn.issuperset(parents[name])), None)
             if ready is None:
-                raise ValueError(refusal("parents", "not form a circle", waiting))
+                raise ValueError(
+                    refusal("parents", "not form a circle", waiting)
+                    + " A row draws a column after its parents: use network='learned', or a"
+                    " private table."
+                )
             waiting.remove(ready)
             places = tuple(names.index(parent) for parent in parents[ready])
             families.append(Family(names.index(ready), places))

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Unpack
 
 from dproo.core.checks import exact, refusal
 from dproo.counting.fit import Column, assumed, is_numeric
 from dproo.counting.query import Where
 from dproo.counting.source import Source
-from dproo.mechanisms.network import Network
+from dproo.releases.protection import Protection
+from dproo.releases.row import RowRequest
 from dproo.schema import OTHER, UNIFORM, Alphabet
 from dproo.schema.axis import Axis, Letter, Letters
 from dproo.schema.codebook import CodeBook
@@ -62,7 +64,8 @@ class Check:
     Attributes:
         columns: the columns that would be counted, with their types.
         refusals: why a release would be refused, each with its remedy.
-        warnings: why cells may count as ``other`` that should not.
+        warnings: why cells may count as ``other`` that should not, and which kinds of release
+            would be refused, unless their other choices allow them.
         cells: what the typed cells count as.
         assumed: how the cells of each column are read, where that may surprise.
         notes: what was inferred, such as the delimiter of the header line.
@@ -104,18 +107,29 @@ def check(
 
 
 def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> Check:
-    """Return the same for all columns of a code book, and what is wrong with their parents."""
-    checked = check(
+    """Return the same for all columns of a code book, whatever is released from them."""
+    return check(
         source.described_by(book.descriptor),
         book.alphabet,
         person=person,
         missing_texts=book.missing_texts,
     )
-    try:
-        Network.wired("auto", book.parents, book.sizes)
-    except ValueError as error:
-        return replace(checked, refusals=(*checked.refusals, str(error)))
-    return checked
+
+
+def check_kinds(book: CodeBook, protection: Protection) -> tuple[str, ...]:
+    """Return why a row, or a private table, could not be released by this code book alone.
+
+    Another network than the default may still allow it, so these are warnings.
+    """
+    from dproo.releases.table import ModelRequest  # noqa: PLC0415 - loads NumPy
+
+    warnings = []
+    for name, kind in (("row", RowRequest), ("private table", ModelRequest)):
+        try:
+            kind(codebook=book, epsilon=Fraction(1), protection=protection)
+        except ValueError as error:
+            warnings.append(f"A {name} would be refused: {error}")
+    return tuple(warnings)
 
 
 def _refusals_of_columns(source: Source, letters: Alphabet, people: Where) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.receipt import Receipt
 from dproo.releases.charge import Charge, dataset_name, protected, reprint, require_named
-from dproo.releases.check import Check, check, check_book, try_cells
+from dproo.releases.check import Check, check, check_book, check_kinds, try_cells
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Groups, Protection
@@ -163,6 +163,8 @@ class Dataset:
         if letters is None:
             book = self._book(what)
             checked = check_book(self.source, book, person=person)
+            kinds = check_kinds(book, self.protection)
+            checked = replace(checked, warnings=(*checked.warnings, *kinds))
             return checked if cell is None else try_cells(checked, book, cell)
         column, alphabet = self._letters(what, letters)
         checked = check(self.source, alphabet, column=column, person=person)

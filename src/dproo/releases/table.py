@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any
 
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, fraction_text, percent
@@ -97,17 +97,10 @@ class ModelRequest(Request):
             neighbours=self.protection.neighbours,
             records=n if self.protection.neighbours == REPLACE else None,
             records_per_person=self.protection.records,
-            network=self._parents if self.wiring == DECLARED else _KERNEL[self.wiring],
+            network=self.codebook.parent_places
+            if self.wiring == DECLARED
+            else _KERNEL[self.wiring],
         )
-
-    @property
-    def _parents(self) -> tuple[tuple[int, ...], ...]:
-        named = self.codebook.parents or {}
-        for column, parents in named.items():
-            for parent in parents:
-                one_of(f"parents of {column!r}", parent, self.codebook.columns)
-        place = self.codebook.columns.index
-        return tuple(tuple(map(place, named[column])) for column in self.codebook.columns)
 
     @cached_property
     def counted_families(self) -> tuple[Family, ...]:

@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import exact, one_of, refusal, require_unicode
+from dproo.core.checks import exact, one_of, read_integer, refusal, require_unicode
 from dproo.core.draw import RandomSource
 from dproo.core.paths import path_of, read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
@@ -481,6 +481,7 @@ class CodeBook:
         names = [field.name for field in fields]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise wrong("schema.fields", "name every column once", min(repeated))
+        check_parents({field.name: field.parents or () for field in fields})
         return cls(fields, dict(book))
 
     @property
@@ -537,6 +538,12 @@ class CodeBook:
             return None
         return {field.name: field.parents or () for field in self.fields}
 
+    @property
+    def parent_places(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the parents of every column."""
+        place = self.columns.index
+        return tuple(tuple(map(place, field.parents or ())) for field in self.fields)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the descriptor to a new JSON file."""
         text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
@@ -557,6 +564,16 @@ class CodeBook:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def check_parents(parents: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a parent that is not another column, or is repeated."""
+    for name, found in parents.items():
+        for parent in found:
+            if parent not in parents or parent == name:
+                raise ValueError(refusal(f"parents of {name!r}", "be other columns", parent))
+        if len(set(found)) < len(found):
+            raise ValueError(refusal(f"parents of {name!r}", "all differ", list(found)))
+
+
 def _of_axis(name: str, axis: Axis) -> Field:
     """Return the column whose letters an alphabet lists."""
     require_unicode("column", name)
@@ -564,9 +581,6 @@ def _of_axis(name: str, axis: Axis) -> Field:
         raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
     kind = {IntegerRange: "integer", Bins: "number"}.get(type(axis), "string")
     return Field(name=name, axis=replace(axis, is_open=True), kind=kind)
-
-
-_DIGITS = 4000  # far more than an integer of a code book may have
 
 
 def read_descriptor(book: Any) -> Mapping[str, Any]:
@@ -591,18 +605,14 @@ def _read(path: Path) -> Any:
             )
         return book
     try:
-        return json.loads(text, object_pairs_hook=_unrepeated, parse_int=_integer)
+        return json.loads(
+            text, object_pairs_hook=_unrepeated, parse_int=partial(read_integer, "codebook")
+        )
     except json.JSONDecodeError as error:
         at = f" Line {error.lineno}, column {error.colno}: {error.msg}."
         raise ValueError(refusal("codebook", "be a readable JSON file", str(path)) + at) from None
     except RecursionError:
         raise wrong("codebook", "be a readable JSON file", str(path)) from None
-
-
-def _integer(text: str) -> int:
-    if len(text.lstrip("-")) > _DIGITS:  # Python's own refusal would not name the code book
-        raise ValueError(refusal("codebook", f"have integers of at most {_DIGITS} digits", text))
-    return int(text)
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from io import StringIO
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.core.checks import read_integer, refusal
 from dproo.schema.cell import INTEGER_TEXT
 
 _COLUMN = {"column", "variable", "field", "variable name", "field name"}
@@ -81,7 +81,8 @@ def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the field of a column with these values and labels."""
     listed = listed_once(name, entries)
     if len(listed) == 1 and (ends := _RANGE.fullmatch(listed[0][0])):
-        bounds = {"minimum": int(ends[1]), "maximum": int(ends[2]) - 1}
+        low, stop = (read_integer(f"values of {name!r}", end) for end in ends.groups())
+        bounds = {"minimum": low, "maximum": stop - 1}
         return {"name": name, "type": "integer", "constraints": bounds}
     if len(listed) == 1 and listed[0][0].startswith("bins:"):
         with suppress(ValueError):

@@ -1,8 +1,8 @@
 r"""A model: the released counts of a private table, the law fitted to them, and rows drawn from it.
 
 A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
-one JSON file with its hash, which is also on the receipt of its release: a file that was changed is
-refused, and one that was changed together with its hash differs from the receipt.
+one JSON file with its hash, which is also on the receipt of its release: a file whose hash does not
+fit is refused, and so is one whose noise or certificate does not follow from its steps' costs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -38,6 +38,7 @@ from dproo.synthesis.request import (
     CHOICE,
     GAUSSIAN,
     GEOMETRIC,
+    MEASURE,
     QUESTION,
     Measurement,
     Released,
@@ -45,6 +46,7 @@ from dproo.synthesis.request import (
     TableCertificate,
     TableRequest,
     certified,
+    total,
     transcript,
 )
 
@@ -55,10 +57,9 @@ SIZE_MAX = 10**9
 COUNTED = ("count", "low", "high")
 _SAVED = "be a model that dproo saved"
 _COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
-_NEEDED = {
-    *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
-    *("records", "columns", "measurements", "steps", "potentials", "sha256"),
-}
+_RELEASED = "epsilon", "delta", "neighbours", "records_per_person", "steps"
+_REST = "dproo_model", "synthetic", "records", "columns", "measurements", "potentials", "sha256"
+_NEEDED = {*_RELEASED, *_REST}
 
 Letter = str | int | float | bool | None
 
@@ -304,7 +305,7 @@ class Model:
             "delta": str(request.delta),
             "neighbours": request.neighbours,
             "records_per_person": request.records_per_person,
-            "steps": transcript(released),
+            "steps": transcript(released.steps),
         }
         records = round(released.records, 3)
         return cls(tuple(columns), about, released.measurements, released.law, records)
@@ -334,30 +335,35 @@ class Model:
 
     @cached_property
     def certificate(self) -> TableCertificate:
-        """The exact worst loss of the steps that made it, from the cost of each.
+        """The exact worst loss of the steps that made it, from the cost of each."""
+        return certified(*self._mechanism)
 
-        Raises:
-            ValueError: the file was changed together with its hash.
-        """
-        try:
-            return self._certified()
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise ValueError("model must hold steps that a table is released by.") from None
-
-    def _certified(self) -> TableCertificate:
-        steps = self.released["steps"]
-        is_replace = self.released["neighbours"] == REPLACE
+    @property
+    def _mechanism(self) -> tuple[TableRequest, list[Step]]:
+        """The mechanism and its steps, whose noise follows from their costs."""
+        about, steps = self.released, self.released["steps"]
         request = TableRequest(
             sizes=tuple(len(column.letters) for column in self.columns),
-            epsilon=Fraction(self.released["epsilon"]),
-            delta=Fraction(self.released["delta"]),
-            neighbours=self.released["neighbours"],
-            records=round(self.records) if is_replace else None,
-            records_per_person=self.released["records_per_person"],
+            epsilon=Fraction(about["epsilon"]),
+            delta=Fraction(about["delta"]),
+            neighbours=about["neighbours"],
+            records=round(self.records) if about["neighbours"] == REPLACE else None,
+            records_per_person=about["records_per_person"],
             network=INDEPENDENT,
             noise=GAUSSIAN if any("variance" in step for step in steps) else GEOMETRIC,
         )
-        return certified(request, [_step(step, request) for step in steps])
+        return request, [_step(step, request) for step in steps]
+
+    def _check(self) -> None:
+        """Refuse what does not follow from the costs of the steps and from the counts."""
+        request, steps = self._mechanism
+        noise = [(s.family, s.ratio, s.variance) for s in steps if s.kind == MEASURE]
+        records = total(self.measurements) if request.records is None else request.records
+        is_noise = noise == [(m.family, m.ratio, m.variance) for m in self.measurements]
+        is_near = math.isclose(self.records, records, rel_tol=1e-9, abs_tol=1e-3)
+        is_released = transcript(steps) == self.released["steps"]
+        if not (is_noise and is_near and is_released and certified(request, steps).holds):
+            raise ValueError
 
     def __repr__(self) -> str:
         epsilon, delta = self.released["epsilon"], self.released["delta"]
@@ -548,20 +554,21 @@ class Model:
         measured = tuple(_measurement(part, sizes) for part in content["measurements"])
         potentials = {}
         for part in content["potentials"]:
-            family = _family(part, sizes)
+            family = _family(part["columns"], sizes)
             values = np.array([float(value) for value in part["values"]])
             if not (np.abs(values) <= LOWEST).all():
                 raise ValueError
             potentials[family] = values.reshape([sizes[column] for column in family])
         if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
             raise ValueError
-        keys = "epsilon", "delta", "neighbours", "records_per_person", "steps"
-        about = {key: content[key] for key in keys}
+        about = {key: content[key] for key in _RELEASED}
         records = float(content["records"])
-        if not (0 < records < math.inf and _fraction(about["epsilon"]) > 0):
+        epsilon, delta = _fraction(about["epsilon"]), _fraction(about["delta"])
+        if not (0 < records < math.inf and epsilon > 0 <= delta):
             raise ValueError
-        _fraction(about["delta"])
-        return cls(columns, about, measured, Law(sizes, potentials), records)
+        model = cls(columns, about, measured, Law(sizes, potentials), records)
+        model._check()
+        return model
 
 
 _COUNT_MAX = 10**40
@@ -630,6 +637,8 @@ def _step(part: Mapping[str, Any], request: TableRequest) -> Step:
         answer = whole("answer", part["answer"], at_least=-_COUNT_MAX)
         return replace(request.question(cost), answer=answer)
     if part["kind"] == CHOICE:
+        if family is not None and len(_family(family, request.sizes)) != 2:
+            raise ValueError
         return request.choice(family, cost)
     return request.measurement(family or (), cost)
 
@@ -641,15 +650,15 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _family(part: dict[str, Any], sizes: Sequence[int]) -> Family:
-    family = tuple(part["columns"])
+def _family(columns: Iterable[int], sizes: Sequence[int]) -> Family:
+    family = tuple(columns)
     if list(family) != sorted({*family}) or not {*family} <= {*range(len(sizes))}:
         raise ValueError
     return family
 
 
 def _measurement(part: dict[str, Any], sizes: Sequence[int]) -> Measurement:
-    family = _family(part, sizes)
+    family = _family(part["columns"], sizes)
     values = tuple(
         whole("counts", value, at_least=-_COUNT_MAX, at_most=_COUNT_MAX) for value in part["counts"]
     )

@@ -122,6 +122,17 @@ class Measurement:
         return _variance(self.ratio, self.variance)
 
 
+NO_NOISE = 1e-12
+"""A variance so small is none to the fit, and its inverse is still a float."""
+
+
+def total(measurements: Sequence[Measurement]) -> float:
+    """Return the number of records that noisy counts suggest, each sum by its certainty."""
+    weights = [1 / max(one.deviation_squared, NO_NOISE) / len(one.values) for one in measurements]
+    sums = [weight * sum(one.values) for weight, one in zip(weights, measurements, strict=True)]
+    return max(1.0, math.fsum(sums) / math.fsum(weights))
+
+
 @dataclass(frozen=True)
 class TableCertificate:
     """What a private table leaks, exactly.
@@ -407,7 +418,7 @@ def _rho(step: Step) -> Fraction:
     return loss * loss / 8
 
 
-def transcript(released: Released) -> list[dict[str, Any]]:
+def transcript(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """Return what each step released and cost, as JSON objects; all of it is public."""
     return [
         {
@@ -419,5 +430,5 @@ def transcript(released: Released) -> list[dict[str, Any]]:
             "changes": step.changes,
             **({"answer": step.answer} if step.answer is not None else {}),
         }
-        for step in released.steps
+        for step in steps
     ]

@@ -42,7 +42,15 @@ from dproo.synthesis.families import (
     shares,
 )
 from dproo.synthesis.fit import Array, Law, fitted, projected
-from dproo.synthesis.request import UNIT, Measurement, Released, Step, TableRequest
+from dproo.synthesis.request import (
+    NO_NOISE,
+    UNIT,
+    Measurement,
+    Released,
+    Step,
+    TableRequest,
+    total,
+)
 
 Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 """Returns the true counts of families, each in row-major order of its columns."""
@@ -50,7 +58,6 @@ Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 _DEPENDENCE = 0.35
 _WORTH = 0.7 / 8
 _LATER = 1.5
-_NO_NOISE = 1e-12  # a variance so small is none to the fit, and its inverse is still a float
 
 
 def run(request: TableRequest, count: Provider, source: RandomSource) -> Released:
@@ -104,7 +111,7 @@ class _Run:
         self.measurements.append(found)
         shape = [self.request.sizes[column] for column in family]
         table = np.array([float(value) for value in values]).reshape(shape)
-        weight, old = 1 / max(found.deviation_squared, _NO_NOISE), self.weights.get(family, 0.0)
+        weight, old = 1 / max(found.deviation_squared, NO_NOISE), self.weights.get(family, 0.0)
         self.weights[family] = old + weight
         before = self.tables.get(family, np.zeros(shape))
         self.tables[family] = (old * before + weight * table) / self.weights[family]
@@ -146,9 +153,7 @@ class _Run:
         """Return the number of records: public, or estimated from what was released."""
         if self.request.records is not None:
             return float(max(1, self.request.records))
-        weights = [self.weights[f] / table.size for f, table in self.tables.items()]
-        totals = [float(table.sum()) for table in self.tables.values()]
-        return max(1.0, float(np.dot(weights, totals) / sum(weights)))
+        return total(self.measurements)
 
     def released(self) -> Released:
         """Run all steps."""

@@ -7,7 +7,6 @@ from typing import Any, cast
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
 from dproo.core.checks import refusal
-from dproo.mechanisms.network import Network
 from dproo.report import Fields
 from dproo.schema.axis import PeriodRange
 from dproo.schema.codebook import CodeBook
@@ -62,8 +61,7 @@ def preview(form: Fields) -> dict[str, Any]:
     has_errors, wrong = any(line["error"] for line in lines), ""
     if not has_errors:
         try:
-            book = book_of(descriptor)
-            Network.wired("auto", book.parents, book.sizes)
+            book_of(descriptor)
         except (TypeError, ValueError) as error:
             wrong = str(error)
     return {

@@ -141,14 +141,16 @@ def _unsafe_refusal(scope: Scope, host: str) -> Refusal | None:
     return _body_refusal(scope, _JSON)
 
 
+_LONGEST = 19  # digits of a length
+
+
 def _body_refusal(scope: Scope, kind: str) -> Refusal | None:
     kinds = [text.partition(";")[0].strip().lower() for text in values(scope, "content-type")]
     if kinds != [kind]:
         return Refusal(415, f"the body must be {'JSON' if kind == _JSON else 'a form'}.")
     length = values(scope, "content-length")
-    if length and not (
-        length[0].isascii() and length[0].isdigit() and int(length[0]) <= _most(scope)
-    ):
+    is_number = length and length[0].isascii() and length[0].isdigit() and len(length[0]) < _LONGEST
+    if length and not (is_number and int(length[0]) <= _most(scope)):
         return _too_large(scope)
     return None
 
