@@ -14,11 +14,13 @@ const refresh = latest(
   {
     show: ({ found, requests }) => {
       const place = find("accounts");
+      const focused = place.contains(document.activeElement) && document.activeElement.ariaLabel;
       notice(find("refused"), undecided);
       undecided = "";
       place.replaceChildren();
       showRequests(place, requests, decided);
       for (const account of found) showAccount(place, account, refuse);
+      if (focused) [...place.querySelectorAll("[aria-label]")].find((one) => one.ariaLabel === focused)?.focus();
       find("empty").hidden = found.length > 0;
       if (found.some(({ since }) => since)) awaitReleases();
     },

@@ -5,13 +5,13 @@ import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
-import { find, text } from "./drawing.js";
-import { grouped, meant, shown } from "./fields.js";
+import { choice, find, text } from "./drawing.js";
+import { counted, grouped, meant } from "./fields.js";
 import { showNetwork, warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
 import { copies } from "./saving.js";
-import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource } from "./source.js";
+import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource, unit } from "./source.js";
 
 const start = read();
 const saved = history.state; // what was written about the data when the room was left
@@ -22,6 +22,15 @@ for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (saved?.network) find("network").value = saved.network;
 for (const [id, value] of Object.entries(saved?.stated ?? {})) find(id).value = value;
+
+const OTHER_UNIT = {
+  record:
+    "The budget of this data is for releases that protect records. Releases that protect people need" +
+    " a budget of their own: give it another name below, or the name under which it was declared.",
+  person:
+    "This budget is for releases that protect people: choose the column that tells people apart, or" +
+    " write the name of another budget below.",
+};
 
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
@@ -47,11 +56,15 @@ const confirmation = reviewOf({
   order,
   refused,
   foresee: () => (text("n") ? foresee() : null),
+  enough: () => {
+    const [plan, body] = foreseen();
+    return ask("enough", { body: { plan, ...body } });
+  },
   done: () => budget.refresh(),
 });
 
-/** Ask how far a release of the choices may be from the data. */
-async function foresee(signal) {
+/** Return the question how far a release of the choices may be from the data, and its fields. */
+function foreseen() {
   const body = {
     n: meant(find("n").value),
     epsilon: text("epsilon"),
@@ -61,13 +74,18 @@ async function foresee(signal) {
   const delta = text("delta");
   if (builder.isFinding) {
     const found = isValue ? { delta } : { delta, columns: String(builder.ticked.length) };
-    return ask(isValue ? "value-plan" : "found-plan", { body: { ...body, ...found }, signal });
+    return [isValue ? "value-plan" : "found-plan", { ...body, ...found }];
   }
   const { codebook, columns } = builder.found;
   const own = isValue
     ? { k: String(columns[0].k), sampler: find("sampler").value }
     : { codebook, network: builder.network };
-  return ask(`${what()}-plan`, { body: { ...body, ...own }, signal });
+  return [`${what()}-plan`, { ...body, ...own }];
+}
+
+async function foresee(signal) {
+  const [plan, body] = foreseen();
+  return ask(plan, { body, signal });
 }
 
 const forecast = latest(foresee, {
@@ -110,9 +128,9 @@ async function readColumns({ focuses = false, book = null } = {}) {
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
-      `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
+      `${counted(found.columns.length, "column")}, from ${from}; no record was read.${notes}`;
     const names = found.columns.map(({ name }) => name).filter(Boolean); // "" stands for nobody
-    const options = names.map((name) => new Option(name, name));
+    const options = names.map(choice);
     find("person").replaceChildren(new Option("nobody has several records", ""), ...options);
     const person = (start.data === body.data && start.person) || "";
     const isGone = person && !names.includes(person);
@@ -171,8 +189,10 @@ function changed() {
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
   find("step-columns").hidden = !hasColumns;
   privacy.hidden = !(hasColumns && isDescribed);
-  find("step-budget").hidden = privacy.hidden || account !== null;
-  find("review").hidden = !account;
+  const isOther = Boolean(account) && account.unit !== unit();
+  find("step-budget").hidden = privacy.hidden || !(account === null || isOther);
+  notice(find("other-unit"), isOther ? OTHER_UNIT[account.unit] : "");
+  find("review").hidden = !account || isOther;
   budget?.restate();
   if (!privacy.hidden && text("n")) forecast();
   else {
