@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.browsing import LOSE, OVERFLOW, choose, faultless, tab_to, visit
+from support.browsing import LOSE, OVERFLOW, choose, faultless, seen, tab_to, visit
 from support.draws import some
 from support.serving import ORDER, admissions, served
 
@@ -1005,6 +1005,24 @@ def test_the_focus_is_never_lost_while_a_release_runs_or_is_refused(browser, hom
         page.wait_for_selector("#working:focus")
         held.pop().fulfill(json={"error": "it could not be released."}, status=400)
         page.wait_for_selector("#refused:focus:has-text('It could not be released.')")
+
+
+def test_no_click_decides_a_request_that_has_just_moved_under_it(browser, steward):
+    numbers = [7, 8]
+
+    def answer(route):
+        one = {"dataset": "visits", "by": "ann", "columns": ["ward"], "charge": "1", "delta": "0"}
+        one |= {"at": "2026-01-01T00:00:00Z", "request": "{}", "purpose": None}
+        route.fulfill(json={"requests": [{"number": number, **one} for number in numbers]})
+
+    with visit(browser, steward, "release") as page:
+        page.route("**/api/requests", answer)
+        page.goto(f"{steward.origin}/ledger")
+        page.wait_for_selector("#requests button[aria-label='Approve request 7']:enabled")
+        numbers.remove(7)
+        with seen(page, "document.querySelectorAll('#requests button:disabled').length === 2"):
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_selector("#requests button[aria-label='Approve request 8']:enabled")
 
 
 def test_a_refreshed_ledger_leaves_the_focus_on_its_button(browser, home):

@@ -560,7 +560,9 @@ def test_a_budget_is_declared_from_nothing_and_only_when_confirmed(empty):
     (account,) = empty.get("/api/ledger").json["datasets"]
     assert (account["dataset"], account["left"]) == (str(empty.folder / "admissions.csv"), "2")
     before = empty.ledger.read_bytes()
-    assert refusal(empty.post("/api/declare", {"nonce": shown["nonce"]})).startswith("nonce must")
+    assert refusal(empty.post("/api/declare", {"nonce": shown["nonce"]})).startswith(
+        "this review is older"
+    )
     assert "not have a budget yet" in refusal(empty.post("/api/budget", BUDGET | {"budget": "9"}))
     assert empty.ledger.read_bytes() == before
 
@@ -597,8 +599,8 @@ def test_what_was_shown_is_confirmed_as_what_it_is(page):
     budget = page.post("/api/budget", BUDGET | {"data": "fresh.csv"}).json["nonce"]
     order = page.post("/api/order", ORDER).json["nonce"]
     before = page.ledger.read_bytes()
-    assert refusal(page.post("/api/release", {"nonce": budget})).startswith("nonce must")
-    assert refusal(page.post("/api/declare", {"nonce": order})).startswith("nonce must")
+    assert refusal(page.post("/api/release", {"nonce": budget})).startswith("this review is older")
+    assert refusal(page.post("/api/declare", {"nonce": order})).startswith("this review is older")
     assert page.ledger.read_bytes() == before
 
 

@@ -4,10 +4,25 @@ import { accounts, showInSight } from "./account.js";
 import { AGAIN, ask, latest, onChange, tellChange } from "./api.js";
 import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
-import { clear, refuse } from "./refusing.js";
+import { clear, notice, refuse } from "./refusing.js";
 import { dataOf, unit } from "./source.js";
 
 const SECOND = 1000;
+const OTHER_UNIT = {
+  record:
+    "The budget of this data is for releases that protect records. Releases that protect people need" +
+    " a budget of their own: give it another name below, or the name under which it was declared.",
+  person:
+    "This budget is for releases that protect people: choose the column that tells people apart, or" +
+    " write the name of another budget below.",
+};
+
+/** Return whether a budget is for releases that protect somebody else, and show what to do then. */
+export function isOfOtherUnit(account) {
+  const isOther = Boolean(account) && account.unit !== unit();
+  notice(find("other-unit"), isOther ? OTHER_UNIT[account.unit] : "");
+  return isOther;
+}
 
 /**
  * Keep the budget of the data in sight; `changed` is called with it whenever it may differ, with

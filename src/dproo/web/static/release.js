@@ -3,15 +3,15 @@
 
 import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
-import { budgetOf } from "./budget.js";
+import { budgetOf, isOfOtherUnit } from "./budget.js";
 import { Builder } from "./builder.js";
 import { choice, find, text } from "./drawing.js";
 import { counted, grouped, meant } from "./fields.js";
-import { showNetwork, warn } from "./receipt.js";
+import { showForecast } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
 import { copies } from "./saving.js";
-import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource, unit } from "./source.js";
+import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource } from "./source.js";
 
 const start = read();
 const saved = history.state; // what was written about the data when the room was left
@@ -22,15 +22,6 @@ for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (saved?.network) find("network").value = saved.network;
 for (const [id, value] of Object.entries(saved?.stated ?? {})) find(id).value = value;
-
-const OTHER_UNIT = {
-  record:
-    "The budget of this data is for releases that protect records. Releases that protect people need" +
-    " a budget of their own: give it another name below, or the name under which it was declared.",
-  person:
-    "This budget is for releases that protect people: choose the column that tells people apart, or" +
-    " write the name of another budget below.",
-};
 
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
@@ -100,20 +91,6 @@ const forecast = latest(foresee, {
     refuse(find("stated-privacy"), sentence, { rest: find("unforeseen") });
   },
 });
-
-/** Show how far a release may be from the data, or nothing without a forecast. */
-function showForecast(plan = null) {
-  privacy.classList.remove("unforeseen");
-  notice(find("unforeseen"));
-  find("scale").hidden = !plan;
-  for (const part of find("scale").children)
-    part.ariaCurrent = part.dataset.level === plan?.level ? "true" : null;
-  find("forecast").textContent = plan?.sentence ?? "";
-  find("forecast").dataset.level = plan?.level ?? "";
-  find("forecast-limits").textContent = plan?.limits ?? "";
-  warn(find("warnings"), plan?.warnings);
-  showNetwork(find("network-steps"), plan?.columns && plan);
-}
 
 /** Read the columns of the data from header or schema. */
 async function readColumns({ focuses = false, book = null } = {}) {
@@ -189,9 +166,8 @@ function changed() {
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
   find("step-columns").hidden = !hasColumns;
   privacy.hidden = !(hasColumns && isDescribed);
-  const isOther = Boolean(account) && account.unit !== unit();
+  const isOther = isOfOtherUnit(account);
   find("step-budget").hidden = privacy.hidden || !(account === null || isOther);
-  notice(find("other-unit"), isOther ? OTHER_UNIT[account.unit] : "");
   find("review").hidden = !account || isOther;
   budget?.restate();
   if (!privacy.hidden && text("n")) forecast();
