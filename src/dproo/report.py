@@ -291,7 +291,9 @@ def limit_sentence(answer: Plan) -> str:
     if answer.solved_for == "k":
         more = f"no private sampler could take more than {_factor(times)} as many letters"
         return f"{best}: {more} ({bound})."
-    what = f"{bound} records" if answer.solved_for == "n" else f"{answer.solved_for} {bound}"
+    what = f"{answer.solved_for} {bound}"
+    if answer.solved_for == "n":
+        what = f"{bound} record{'' if answer.limit == 1 else 's'}"
     return f"{best}: at most {_factor(times)} the best that any private sampler could do ({what})."
 
 

@@ -114,7 +114,14 @@ def test_a_draft_of_a_table_of_postgresql(postgresql):
         connection.execute("DROP SCHEMA drafts CASCADE")
 
 
-@pytest.mark.parametrize("line", ["1,2\n", "a,a\n", "a,\n", "2024-01-05,x\n"])
+def test_a_comma_at_the_end_of_every_line_names_no_column(tmp_path):
+    (tmp_path / "a.csv").write_text("age,ward,\n1,x,\n", encoding="utf-8")
+    assert list(fields_of(draft_codebook(tmp_path / "a.csv"))) == ["age", "ward"]
+
+
+@pytest.mark.parametrize(
+    "line", ["1,2\n", "a,a\n", "a,\n", "a,,\n", "a,b,,\n", ",a,\n", "2024-01-05,x\n"]
+)
 def test_a_first_line_that_looks_like_a_record_is_refused(tmp_path, line):
     (tmp_path / "a.csv").write_text(line, encoding="utf-8")
     with pytest.raises(ValueError, match="looks like a record"):

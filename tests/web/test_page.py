@@ -52,6 +52,14 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
         page.wait_for_selector("#records .here")
 
 
+def test_one_record_is_one_and_a_small_target_is_stated_as_it_was_typed(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        page.fill("#n", "1")
+        page.fill("#alpha", "1e-7")
+        page.wait_for_selector("#sentence:not(.past):has-text('With 1 record at ε')")
+        page.wait_for_selector("#target:has-text('For at most 0.00001\u00a0%, ')")
+
+
 FOLLOWED = """(chart) => ({
   name: document.querySelector(`${chart} text.accent`).textContent,
   hue: document.querySelector(`${chart} path.chosen`).classList[1],
@@ -406,6 +414,17 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
         with page.expect_response("**/api/tables?n=*&k=8&epsilon=0.1") as painted:
             page.select_option("#preset", "painted")
         assert painted.value.ok
+
+
+def test_the_case_to_certify_survives_a_reload_as_what_is_painted_does(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("#verdict:has-text('is claimed')")
+        page.select_option("#preset", "painted")
+        page.wait_for_url("**preset=painted**")
+        with page.expect_response("**/api/tables?n=*&k=8&epsilon=0.1") as painted:
+            page.reload()
+        assert painted.value.ok
+        assert page.input_value("#preset") == "painted"
 
 
 def test_too_many_values_are_refused_at_their_field_and_the_laws_fade(browser, admissions_page):

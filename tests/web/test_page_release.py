@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.browsing import LOSE, OVERFLOW, choose, faultless, tab_to, visit
+from support.browsing import LOSE, OVERFLOW, choose, faultless, seen, tab_to, visit
 from support.draws import some
 from support.serving import ORDER, admissions, served
 
@@ -565,10 +565,11 @@ def test_the_column_that_tells_people_apart_is_the_chosen_one_to_the_last_blank(
         page.fill(column("ward", "textarea"), "north, south")
         page.click("#step-privacy summary")
         expect(page.locator("#person option")).to_have_count(5)
-        names = page.locator("#person option").evaluate_all(
-            "all => all.map((one) => one.textContent)"
+        shown = page.locator("#person option").all_inner_texts()
+        assert shown[2:] == ["␣patient", "person id", "person␣␣id"]
+        page.select_option(
+            "#person", index=shown.index(re.sub("^ |  ", lambda m: "␣" * len(m[0]), person))
         )
-        page.select_option("#person", index=names.index(person))
         page.fill("#budget", "1")
         page.click("#declare")
         page.wait_for_selector("#confirm:visible")
@@ -929,6 +930,144 @@ def test_names_that_differ_by_a_blank_look_different(browser, steward):
             assert len(widths) > 1
 
 
+def test_a_cell_that_is_tried_and_a_filter_withdraw_no_review(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.fill("#cell", "north")
+        page.wait_for_selector(column("ward", ".preview:has-text('“north” counts as')"))
+        page.fill("#filter", "diag")
+        expect(page.locator("#columns .column:visible")).to_have_count(1)
+        assert page.is_visible("#confirm")
+        assert page.is_enabled("#save-book")
+
+
+def test_a_budget_for_records_leads_to_one_for_people_and_back(browser, home):
+    (home.folder / "people.csv").write_text("patient,ward\n" + "1,north\n2,south\n" * 50)
+    Ledger.create(home.ledger).declare(
+        str((home.folder / "people.csv").resolve()), budget="1", neighbours="replace"
+    )
+    with visit(browser, home, "release") as page:
+        choose(page, "people.csv")
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "north, south")
+        page.wait_for_selector("#review:visible")
+        assert not page.is_visible("#step-budget")
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        page.wait_for_selector("#other-unit:visible:has-text('Releases that protect people need')")
+        assert not page.is_visible("#review")
+        page.fill("#dataset", "people")
+        page.press("#dataset", "Tab")
+        expect(page.locator("#other-unit")).to_be_hidden()
+        page.fill("#budget", "2")
+        page.click("#declare")
+        page.wait_for_selector("#confirm:visible")
+        assert "charged to “people”" in page.inner_text("#summary")
+        page.select_option("#person", "")
+        page.wait_for_selector("#other-unit:visible:has-text('choose the column')")
+        page.select_option("#person", "patient")
+        expect(page.locator("#step-budget")).to_be_hidden()
+        assert page.is_visible("#review")
+
+
+def test_enter_in_a_budget_leads_to_its_declaration_and_no_further(browser, home):
+    with visit(browser, home, "release") as page:
+        drop(page, BOOK)
+        page.focus("#budget")
+        page.keyboard.type("2")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#declare:focus")
+        assert not home.ledger.exists()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#confirm-title:focus")
+
+
+def test_the_focus_is_never_lost_while_a_release_runs_or_is_refused(browser, home):
+    held = []
+    with visit(browser, home, "release", refusals=1) as page:
+        drop(page, BOOK)
+        page.fill("#budget", "2")
+        page.click("#declare")
+        page.wait_for_selector("#confirm-title:focus")
+        page.route("**/api/release", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        page.focus("#go")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#working:focus")
+        held.pop().continue_()
+        page.wait_for_selector("#result-title:focus")
+        page.focus("#review")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#confirm-title:focus")
+        page.focus("#go")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#working:focus")
+        held.pop().fulfill(json={"error": "it could not be released."}, status=400)
+        page.wait_for_selector("#refused:focus:has-text('It could not be released.')")
+
+
+def test_no_click_decides_a_request_that_has_just_moved_under_it(browser, steward):
+    numbers = [7, 8]
+
+    def answer(route):
+        one = {"dataset": "visits", "by": "ann", "columns": ["ward"], "charge": "1", "delta": "0"}
+        one |= {"at": "2026-01-01T00:00:00Z", "request": "{}", "purpose": None}
+        route.fulfill(json={"requests": [{"number": number, **one} for number in numbers]})
+
+    with visit(browser, steward, "release") as page:
+        page.route("**/api/requests", answer)
+        page.goto(f"{steward.origin}/ledger")
+        page.wait_for_selector("#requests button[aria-label='Approve request 7']:enabled")
+        numbers.remove(7)
+        with seen(page, "document.querySelectorAll('#requests button:disabled').length === 2"):
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_selector("#requests button[aria-label='Approve request 8']:enabled")
+
+
+def test_a_refreshed_ledger_leaves_the_focus_on_its_button(browser, home):
+    ledger = Ledger.create(home.ledger)
+    ledger.declare(str(home.folder / "admissions.csv"), budget="4", neighbours="replace")
+    nonce = home.post("/api/order", ORDER).json["nonce"]
+    home.post("/api/release", {"nonce": nonce})
+    with visit(browser, home, "ledger") as page:
+        page.focus("#accounts button")
+        label = page.get_attribute("#accounts button", "aria-label")
+        with page.expect_response("**/api/requests"):
+            page.evaluate("""() => {
+              document.querySelector("#accounts").firstChild.id = "before";
+              document.dispatchEvent(new Event("visibilitychange"));
+            }""")
+        page.wait_for_selector("#before", state="detached")
+        assert page.get_attribute("*:focus", "aria-label") == label
+
+
+BEYOND = """() => {
+  const right = (one) => one.getBoundingClientRect().right;
+  const edge = right(document.querySelector("#facts")) + 1;
+  return [...document.querySelectorAll("#result *")].filter(
+    (one) => one.checkVisibility() && !one.closest(".scroll") && right(one) > edge).length;
+}"""
+
+
+def test_a_long_name_leaves_its_box_and_its_counts_in_place_at_400_percent(browser, home):
+    long = "name_without_blanks_" * 12
+    (home.folder / "long.csv").write_text(f"{long},b\n" + "1,2\n" * 50)
+    with visit(browser, home, "release", viewport={"width": 320, "height": 225}) as page:
+        choose(page, "long.csv")
+        boxes = page.locator("#columns [type=checkbox]")
+        widths = {boxes.nth(i).bounding_box()["width"] for i in range(2)}
+        assert len(widths) == 1
+        boxes.first.check()
+        page.fill("#columns textarea", "1, 2")
+        page.fill("#budget", "1")
+        page.click("#declare")
+        page.click("#go")
+        page.wait_for_selector("#histograms figure:visible")
+        assert page.evaluate(BEYOND) == 0
+        assert page.evaluate(OVERFLOW) <= 0
+
+
 def test_values_that_were_listed_are_not_shown_where_they_are_found(browser, home):
     with visit(browser, home, "release") as page:
         drop(page, BOOK)
@@ -1221,6 +1360,16 @@ def test_two_hundred_columns_are_ticked_at_once(browser, steward):
         page.select_option("#network", "declared")
         offered = page.locator(column("c19", "[id$=-parent] option")).all_inner_texts()
         assert offered == ["nothing", *(f"c19{i}" for i in range(10) if i != 7)]
+        page.check("#tick-all")
+        assert page.locator("#columns [id$=-parent] option").count() < 500
+        parent = column("c19", "[id$=-parent]")
+        page.focus(parent)
+        page.select_option(parent, "c42")
+        page.focus(column("c42", "[id$=-parent]"))
+        expect(page.locator(f"{parent} option")).to_have_count(200)
+        page.uncheck(column("c3", "[type=checkbox]"))
+        assert page.locator(f"{parent} option").all_inner_texts() == ["nothing", "c42"]
+        assert page.input_value(parent) == "c42"
 
 
 def test_a_hopeless_release_is_asked_about_twice(browser, steward):
@@ -1231,6 +1380,19 @@ def test_a_hopeless_release_is_asked_about_twice(browser, steward):
             page.check(f"[name=what][value={what}]")
             page.click("#review")
             page.wait_for_selector("#doubt:visible:has-text('This looks hopeless. With 2 records')")
+            doubt = page.inner_text("#doubt-words")
+            enough = int(
+                re.findall(r"From about ([\d,]+) records on it would be fair", doubt)[0].replace(
+                    ",", ""
+                )
+            )
+            page.fill("#n", str(enough))
+            page.wait_for_selector(
+                "#scale [data-level=fair][aria-current], #scale [data-level=good][aria-current]"
+            )
+            page.fill("#n", "2")
+            page.click("#review")
+            page.wait_for_selector("#doubt:visible")
             expect(page.locator("#scale [aria-current]")).to_have_text("hopeless")
             assert page.is_disabled("#go")
             page.check("#doubted")

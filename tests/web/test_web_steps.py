@@ -4,6 +4,7 @@ import asyncio
 import errno
 import io
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -177,6 +178,35 @@ def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
     assert (ours["level"], poor["level"]) == ("good", "hopeless")
     high = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "11"}).json
     assert high["warnings"][0].startswith("Epsilon above 10 protects little")
+
+
+def test_enough_records_make_a_forecast_fair_and_fewer_do_not(page):
+    found = {"columns": "3", "delta": "1e-9"}
+    questions = {
+        "row-plan": {"codebook": BOOK},
+        "table-plan": {"codebook": BOOK},
+        "found-plan": found,
+        "value-plan": {"k": "1000", "sampler": "roo"},
+    }
+    for plan, own in questions.items():
+        asked = {**own, "n": "1", "epsilon": "0.01"}
+        sentence = page.post("/api/enough", {"plan": plan, **asked}).json["sentence"]
+        enough = int(re.findall(r"From about ([\d,]+) records on", sentence)[0].replace(",", ""))
+        levels = [
+            page.post(f"/api/{plan}", {**asked, "n": str(n)}).json["level"]
+            for n in (enough // 10, enough)
+        ]
+        assert levels[0] in {"poor", "hopeless"}
+        assert levels[1] in {"good", "fair"}
+    assert (
+        page.post("/api/row-plan", {"codebook": BOOK, "n": "1", "epsilon": "1"})
+        .json["sentence"]
+        .startswith("With 1 record at")
+    )
+    unbounded = {"k": "9", "sampler": "roo", "n": "1", "epsilon": "0.00000000001"}
+    never = page.post("/api/enough", {"plan": "value-plan", **unbounded}).json
+    assert never["sentence"] == "Not even 1,000,000,000,000 records would make it fair."
+    assert "plan must be one of" in refusal(page.post("/api/enough", {"plan": "certify"}))
 
 
 def test_a_table_is_foreseen_as_on_the_command_line(page, tmp_path):
@@ -534,7 +564,9 @@ def test_a_budget_is_declared_from_nothing_and_only_when_confirmed(empty):
     (account,) = empty.get("/api/ledger").json["datasets"]
     assert (account["dataset"], account["left"]) == (str(empty.folder / "admissions.csv"), "2")
     before = empty.ledger.read_bytes()
-    assert refusal(empty.post("/api/declare", {"nonce": shown["nonce"]})).startswith("nonce must")
+    assert refusal(empty.post("/api/declare", {"nonce": shown["nonce"]})).startswith(
+        "this review is older"
+    )
     assert "not have a budget yet" in refusal(empty.post("/api/budget", BUDGET | {"budget": "9"}))
     assert empty.ledger.read_bytes() == before
 
@@ -571,8 +603,8 @@ def test_what_was_shown_is_confirmed_as_what_it_is(page):
     budget = page.post("/api/budget", BUDGET | {"data": "fresh.csv"}).json["nonce"]
     order = page.post("/api/order", ORDER).json["nonce"]
     before = page.ledger.read_bytes()
-    assert refusal(page.post("/api/release", {"nonce": budget})).startswith("nonce must")
-    assert refusal(page.post("/api/declare", {"nonce": order})).startswith("nonce must")
+    assert refusal(page.post("/api/release", {"nonce": budget})).startswith("this review is older")
+    assert refusal(page.post("/api/declare", {"nonce": order})).startswith("this review is older")
     assert page.ledger.read_bytes() == before
 
 

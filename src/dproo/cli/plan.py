@@ -27,6 +27,7 @@ from dproo.cli.output import (
 )
 from dproo.core.checks import one_of
 from dproo.core.numbers import (
+    counted,
     decimal_text,
     float_upper,
     log_float_upper,
@@ -289,7 +290,7 @@ def print_open_plan(
         return
     echo(f"A value that fewer than {answer.first:,} records have never appears.")
     if answer.n is None or answer.proportional <= answer.n:
-        echo(f"From {answer.proportional:,} records on it is drawn in proportion to them.")
+        echo(f"From {counted(answer.proportional, 'record')} on it is drawn in proportion to them.")
     if answer.obscured is not None:
         echo(f"'other' takes at least {percent_below(answer.obscured)} of every value's share.")
 
@@ -327,8 +328,8 @@ def _sentences(answer: RowPlan) -> list[str]:
         )
     else:
         second = (
-            f"At {answer.n:,} records, at most {percent(answer.alpha)} of rows differ from rows"
-            " drawn without privacy along the same dependencies."
+            f"At {counted(answer.n, 'record')}, at most {percent(answer.alpha)} of rows differ"
+            " from rows drawn without privacy along the same dependencies."
         )
     if answer.is_hopeless:
         second += " That is hopeless: use more records, more epsilon, or fewer letters and parents."

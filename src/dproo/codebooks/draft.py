@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from dproo.core.checks import exact
-from dproo.counting.fit import Column, looks_like_record
+from dproo.counting.fit import Column, looks_like_record, named
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import describe
 from dproo.counting.sql import statements as sql
@@ -71,15 +71,16 @@ def draft_codebook(
     columns = describe(data, table=table, layout=layout)
     is_path = isinstance(data, str | os.PathLike)
     is_text = is_path and all(column.type_name == "text" for column in columns)
-    if is_text and len(columns) > 1 and not columns[0].name:
-        columns = columns[1:]  # without the row numbers that pandas writes
     names = [column.name for column in columns]
+    is_repeated = len(set(named(names))) < len(named(names))
     # A draft must not hold a record.
-    if is_text and (len(set(names)) < len(names) or looks_like_record(names)):
+    if is_text and (is_repeated or looks_like_record(names)):
         raise ValueError(
             "data must have a header line with a name for each column, once; its first line looks"
             " like a record. Add a header line."
         )
+    if is_text:
+        columns = tuple(column for column in columns if column.name)
     known = [column for column in columns if column.kind in _TYPES]
     left_out = [column.name for column in columns if column.kind not in _TYPES]
     notes = []

@@ -327,6 +327,15 @@ def _log_fixed(y: Fraction, precision: int) -> tuple[int, int]:
     return 2 * total, 2 * (total + 3 * terms + 3)
 
 
+def counted(number: int, thing: str) -> str:
+    """Return how many things there are.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 _LEAST = Fraction(1, 10**5)
 
 

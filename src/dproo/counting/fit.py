@@ -78,9 +78,22 @@ def tables_listed(names: Iterable[str]) -> str:
     return f"Add {', '.join(shown[:-1])}{' or ' * (len(shown) > 1)}{shown[-1]}." if shown else ""
 
 
-def looks_like_record(names: Iterable[str]) -> bool:
+def named(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of a header line without an empty first one and an empty last one.
+
+    The first is that of the row numbers that pandas writes. The last follows a comma that ends
+    every line; after a single name it is rather the empty cell of a record.
+
+    >>> named(["", "age", "ward"]), named(["age", "ward", ""]), named(["age", ""])
+    (['age', 'ward'], ['age', 'ward'], ['age', ''])
+    """
+    inner = names[1:] if len(names) > 1 and not names[0] else names
+    return inner[:-1] if len(inner) > 2 and not inner[-1] else inner
+
+
+def looks_like_record(names: Sequence[str]) -> bool:
     """Return whether a first line is hardly a header, since a name in it is empty or a number."""
-    return any(_LIKE_A_CELL.fullmatch(name) for name in names)
+    return any(_LIKE_A_CELL.fullmatch(name) for name in named(names))
 
 
 def _nearest(column: object, names: list[str]) -> str:

@@ -24,7 +24,9 @@ CODEBOOK_MAX = 1 << 20
 TARGET_MAX = 4 << 10
 
 ENTRANCE = "/"
-_WITH_CODEBOOK = {f"/api/{name}" for name in ("codebook", "row-plan", "table-plan", "order")}
+_WITH_CODEBOOK = {
+    f"/api/{name}" for name in ("codebook", "row-plan", "table-plan", "enough", "order")
+}
 
 _SAFE = {"GET", "HEAD"}
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
@@ -287,6 +289,6 @@ class Nonces(Generic[Shown]):
             held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
         if held is None or held[0] < time.monotonic():
             raise ValueError(
-                "nonce must belong to a review that is not yet confirmed. Review it again."
+                "this review is older than ten minutes, or was already confirmed. Review it again."
             )
         return held[1]

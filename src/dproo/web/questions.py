@@ -13,7 +13,7 @@ from dproo.analysis.certificate import certify
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import HOPELESS, RowPlan, plan_row, table_noise
 from dproo.core.checks import needing, one_of, refusal, whole
-from dproo.core.numbers import parse_delta, parse_epsilon, percent, percent_below
+from dproo.core.numbers import counted, parse_delta, parse_epsilon, percent, percent_below
 from dproo.counting.fit import Column
 from dproo.counting.sql.statements import TEXT
 from dproo.mechanisms import (
@@ -268,7 +268,7 @@ def _forecast(
     """Return a share as a level from good to hopeless, with its sentence and warnings."""
     off = 1 if share is None else share
     level = next(level for level, most in LEVELS.items() if off < most)
-    given = f"With {int(form['n']):,} records at ε = {form['epsilon']},"
+    given = f"With {counted(int(form['n']), 'record')} at ε = {form['epsilon']},"
     warnings = epsilon_warnings(parse_epsilon(form["epsilon"]))
     if level in {"poor", "hopeless"}:
         warnings.append("Use more records, a larger ε, or fewer columns and values.")
@@ -309,6 +309,32 @@ def _row_limits(answer: RowPlan) -> str:
     return f"Dependencies that are not {source} are lost; that is not counted here."
 
 
+_PLANS: dict[str, Callable[[Fields], dict[str, Any]]] = {
+    "row-plan": row_plan,
+    "table-plan": table_plan,
+    "found-plan": found_plan,
+    "value-plan": value_plan,
+}
+_MOST_RECORDS = 10**12
+
+
+def enough(form: Fields) -> dict[str, Any]:
+    """Return from about how many records on a forecast would be fair, all else being equal."""
+    options = dict(form)
+    plan = _PLANS[one_of("plan", options.pop("plan", None), _PLANS)]
+
+    def is_fair(n: int) -> bool:
+        return plan(options | {"n": str(n)})["level"] in {"good", "fair"}
+
+    power = 10
+    while power < _MOST_RECORDS and not is_fair(power):
+        power *= 10
+    if not is_fair(power):
+        return {"sentence": f"Not even {power:,} records would make it fair."}
+    n = next((n for n in (power // 5, power // 2) if is_fair(n)), power)
+    return {"sentence": f"From about {n:,} records on it would be fair."}
+
+
 BY_ADDRESS: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "plan": plan_answer,
     "curve": curve_answer,
@@ -320,10 +346,8 @@ BY_OBJECT: dict[str, Callable[[Fields], dict[str, Any]]] = {
     "law": law_answer,
     "draws": draws_answer,
     "codebook": preview,
-    "row-plan": row_plan,
-    "table-plan": table_plan,
-    "found-plan": found_plan,
-    "value-plan": value_plan,
+    **_PLANS,
+    "enough": enough,
 }
 ANSWERS = BY_ADDRESS | BY_OBJECT
 """Every public question, by name."""

@@ -2,6 +2,7 @@
 
 import { ask, tellChange } from "./api.js";
 import { make, tabulate } from "./drawing.js";
+import { counted } from "./fields.js";
 import { save } from "./saving.js";
 
 const RELATIONS = {
@@ -49,7 +50,7 @@ function spending(parent, account) {
   const bar = make(parent, "div", {
     class: "meter history",
     role: "img",
-    "aria-label": `${account.left} is left of ${account.budget}, after ${account.entries.length} charges.`,
+    "aria-label": `${account.left} is left of ${account.budget}, after ${counted(account.entries.length, "charge")}.`,
   });
   for (const { charge, purpose } of account.entries) {
     const part = make(bar, "i", { title: `${charge} for ${purpose ?? "no stated purpose"}` });

@@ -4,10 +4,25 @@ import { accounts, showInSight } from "./account.js";
 import { AGAIN, ask, latest, onChange, tellChange } from "./api.js";
 import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
-import { clear, refuse } from "./refusing.js";
-import { dataOf } from "./source.js";
+import { clear, notice, refuse } from "./refusing.js";
+import { dataOf, unit } from "./source.js";
 
 const SECOND = 1000;
+const OTHER_UNIT = {
+  record:
+    "The budget of this data is for releases that protect records. Releases that protect people need" +
+    " a budget of their own: give it another name below, or the name under which it was declared.",
+  person:
+    "This budget is for releases that protect people: choose the column that tells people apart, or" +
+    " write the name of another budget below.",
+};
+
+/** Return whether a budget is for releases that protect somebody else, and show what to do then. */
+export function isOfOtherUnit(account) {
+  const isOther = Boolean(account) && account.unit !== unit();
+  notice(find("other-unit"), isOther ? OTHER_UNIT[account.unit] : "");
+  return isOther;
+}
 
 /**
  * Keep the budget of the data in sight; `changed` is called with it whenever it may differ, with
@@ -17,6 +32,7 @@ export function budgetOf({ changed, declared }) {
   const form = find("budget-form");
   let nonce = null; // of the budget that the sentence states
   let stated = "";
+  let stating; // resolves when the sentence is shown
   let isOpen = false;
   let timer; // while a release runs in another tab, or has run since before a reload
 
@@ -52,7 +68,7 @@ export function budgetOf({ changed, declared }) {
     delta: find("budget-delta-field").hidden ? "" : text("budget-delta"),
     neighbours: find("neighbours").value,
     records_per_person: meant(find("records-per-person").value),
-    unit: find("person").value ? "person" : "record",
+    unit: unit(),
   });
 
   const refused = (sentence, focuses) => refuse(form, sentence, { focuses });
@@ -78,14 +94,16 @@ export function budgetOf({ changed, declared }) {
     nonce = null;
     find("declare").disabled = true;
     find("budget-summary").textContent = "";
-    if (now) state();
+    if (now) stating = state();
     else state.stop();
   }
 
   form.addEventListener("input", restate);
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("keydown", async (event) => {
+    if (event.key !== "Enter" || !event.target.matches("input")) return;
     event.preventDefault();
-    find("declare").focus(); // Enter alone declares nothing
+    await stating;
+    if (document.activeElement === event.target) find("declare").focus(); // Enter alone declares nothing
   });
   find("declare").addEventListener("click", async () => {
     const body = { nonce };

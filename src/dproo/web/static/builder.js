@@ -16,7 +16,7 @@ export class Builder {
     this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
       show: (found) => this.show(found),
       refuse: (sentence, isLost) => {
-        this.found = null;
+        if (this.found) return; // only a cell was tried
         for (const column of this.ticked) column.showPreview(); // the one in sight is of other values
         notice(find("book-refused"), sentence);
         this.changed();
@@ -28,7 +28,10 @@ export class Builder {
       for (const column of this.columns) if (!column.root.hidden) column.isTicked = target.checked;
       this.edited();
     });
-    find("filter").addEventListener("input", () => this.filter());
+    find("filter").addEventListener("input", (event) => {
+      event.stopPropagation(); // nor does it
+      this.filter();
+    });
     find("cell").addEventListener("input", (event) => {
       event.stopPropagation(); // it changes nothing that is released
       if (this.ticked.length && !this.isFinding) this.ask();
@@ -131,6 +134,7 @@ export class Builder {
 
   show(found) {
     found.columns.forEach((line, i) => this.ticked[i]?.showPreview(line));
+    if (this.found) return; // only a cell was tried
     notice(find("book-refused"), found.error);
     this.found = found.is_complete ? found : null;
     find("save-book").disabled = !this.found;

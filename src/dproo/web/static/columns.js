@@ -1,6 +1,6 @@
 // One column of a code book: editors for its possible values, and how the server reads them.
 
-import { find, make } from "./drawing.js";
+import { choice, find, make, visible } from "./drawing.js";
 import { meant } from "./fields.js";
 
 const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
@@ -9,6 +9,8 @@ const WAYS = find("ways").content;
 const isKnown = (type) => [...WAYS.querySelectorAll(".whole")].some((way) => way.value === type);
 const ENDS = { min: "From", max: "To" };
 const PLAIN = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
+
+const MANY = 50; // a menu of all columns at each of so many would have to be drawn at once
 
 let made = 0;
 
@@ -43,7 +45,7 @@ export class Column {
     const head = make(this.root, "div", { class: "column-head" });
     const label = make(head, "label", { class: "tick" });
     this.tick = make(label, "input", { type: "checkbox", autocomplete: "off" });
-    make(label, "b", {}, name);
+    make(label, "b", {}, visible(name));
     this.preview = make(head, "span", { class: "hint preview", id: `${id}-preview`, role: "status" });
     this.root.addEventListener("input", () => this.show());
   }
@@ -58,6 +60,7 @@ export class Column {
     this.makeEditors(make(this.body, "div", { class: "editors" }));
     this.parent = field(this.body, `${this.id}-parent`, "Depends on", "select");
     this.parent.parentElement.hidden = true;
+    for (const event of ["pointerdown", "focus"]) this.parent.addEventListener(event, () => this.isShort && this.fill());
     this.controls["list-values"].value = joined(this.start);
   }
 
@@ -114,11 +117,18 @@ export class Column {
   offer(names, isDeclared) {
     this.parent.parentElement.hidden = !isDeclared;
     if (!isDeclared) return;
+    this.others = names.filter((name) => name !== this.name);
+    this.fill(names.length > MANY && this.parent !== document.activeElement);
+  }
+
+  /** Fill the menu of parents; a `short` one has only the chosen one until somebody opens it. */
+  fill(isShort = false) {
+    this.isShort = isShort;
     const held = this.parent.value || this.field?.parents?.join("\n") || "";
-    const others = names.filter((name) => name !== this.name);
-    const made = [["", "nothing"], ...others.map((name) => [name, name])];
-    if (held.includes("\n")) made.push([held, held.replaceAll("\n", ", ")]);
-    this.parent.replaceChildren(...made.map(([value, text]) => new Option(text, value)));
+    const offered = isShort ? this.others.filter((name) => name === held) : this.others;
+    const made = [new Option("nothing", ""), ...offered.map(choice)];
+    if (held.includes("\n")) made.push(new Option(held.split("\n").map(visible).join(", "), held));
+    this.parent.replaceChildren(...made);
     this.parent.value = held;
     if (this.parent.selectedIndex < 0) this.parent.value = "";
   }

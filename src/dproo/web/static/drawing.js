@@ -16,6 +16,13 @@ function put(parent, made, attributes = {}, text = "") {
   return made;
 }
 
+/** Return a name with visible blanks where two names may differ by one. */
+export const visible = (name) =>
+  name.replace(/^\s+|\s+$|\s{2,}|[^\S ]/g, (blanks) => blanks.replace(/ /g, "␣").replace(/\s/g, "⍽"));
+
+/** Return a choice of a menu; menus show several blanks as one, or none. */
+export const choice = (name) => new Option(visible(name), name);
+
 /** Make an HTML element within `parent`. */
 export const make = (parent, name, attributes, text) =>
   put(parent, document.createElement(name), attributes, text);

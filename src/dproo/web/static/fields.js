@@ -77,6 +77,9 @@ export function shown(number) {
   return number < 1e-4 ? number.toExponential(1) : plain(number, 3);
 }
 
+/** Write how many things there are. */
+export const counted = (number, thing) => `${shown(number)} ${thing}${number === 1 ? "" : "s"}`;
+
 /** Write a size for a person. */
 export function bytes(size) {
   const power = Math.min(4, Math.floor(Math.log10(Math.max(size, 1)) / 3));
@@ -106,6 +109,9 @@ export function shownUp(number) {
 
 /** Write a share in percent, rounded up to two digits. */
 export const atMost = (share) => `${plain(up(Math.max(share * 100, 1e-3), 2), 2)}\u00a0%`;
+
+/** Write a share that was typed, in percent and as meant. */
+export const asTyped = (share) => `${Number((share * 100).toPrecision(6))}\u00a0%`;
 
 /** Write a certified epsilon, rounded up to six digits. */
 export const certified = (epsilon) => plain(up(epsilon, 6), 6);

@@ -33,7 +33,7 @@ export function showLeaks(painted) {
     refresh(delay);
   };
   find("preset").addEventListener("change", () => again(0));
-  refresh(0);
+  if (!isPainted() || painted().k) refresh(0); // what is to be painted may not be there yet
   return { painted: () => isPainted() && again() };
 }
 

@@ -7,6 +7,8 @@ import { notice } from "./refusing.js";
 
 const SECOND = 1000;
 const refuse = (error) => notice(find("refused"), error.message);
+const HELD = 500;
+let listed; // the requests in sight
 let undecided = ""; // why a decision was refused; shown beside the current state of the request
 
 const refresh = latest(
@@ -14,11 +16,14 @@ const refresh = latest(
   {
     show: ({ found, requests }) => {
       const place = find("accounts");
+      const focused = place.contains(document.activeElement) && document.activeElement.ariaLabel;
       notice(find("refused"), undecided);
       undecided = "";
       place.replaceChildren();
       showRequests(place, requests, decided);
+      holdIfMoved(place, requests.map(({ number }) => number).join());
       for (const account of found) showAccount(place, account, refuse);
+      if (focused) [...place.querySelectorAll("[aria-label]")].find((one) => one.ariaLabel === focused)?.focus();
       find("empty").hidden = found.length > 0;
       if (found.some(({ since }) => since)) awaitReleases();
     },
@@ -35,6 +40,14 @@ const awaitReleases = latest((signal) => ask("running", { signal }), {
   refuse: () => refresh(AGAIN),
   wait: SECOND,
 });
+
+/** Hold the buttons for a moment if requests have come or gone: one may be where another was pressed. */
+function holdIfMoved(place, numbers) {
+  const buttons = listed === undefined || listed === numbers ? [] : [...place.querySelectorAll("#requests button")];
+  listed = numbers;
+  for (const button of buttons) button.disabled = true;
+  setTimeout(() => buttons.forEach((button) => (button.disabled = false)), HELD);
+}
 
 function decided(refusal = "") {
   undecided = refusal;

@@ -3,7 +3,7 @@
 import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { find, make } from "./drawing.js";
-import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
+import { asTyped, atMost, counted, exponential, logarithmic, plain, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
 import { clear, refuse } from "./refusing.js";
 import { copies } from "./saving.js";
@@ -148,7 +148,7 @@ function showSentence() {
   const { query } = answers.alpha;
   const { n, epsilon } = query;
   const alpha = of("alpha");
-  place.replaceChildren(`With ${shown(Number(n))} records at ε = ${epsilon}, `);
+  place.replaceChildren(`With ${counted(Number(n), "record")} at ε = ${epsilon}, `);
   make(place, "strong", {}, alpha === null ? "no bound is known" : `at most ${atMost(alpha)}`);
   place.append(alpha === null ? "." : " of draws differ from a random record’s.");
   const isOfSame = (name) => questions[name].every((one) => !(one in query) || query[one] === answers[name].query[one]);
@@ -157,10 +157,10 @@ function showSentence() {
   const target = value(aim ?? "");
   const needed = known
     .filter((name) => answers[name].query.alpha === aim)
-    .map((name) => (name === "n" ? `${shown(of(name))} records` : `ε = ${shownUp(of(name))}`));
+    .map((name) => (name === "n" ? counted(of(name), "record") : `ε = ${shownUp(of(name))}`));
   const [first, ...second] = needed.map((text, i) => (i ? `or ${text}` : `${text} would do`));
   find("target").textContent =
-    target > 0 && first ? `For at most ${atMost(target)}, ${[first, ...second].join(", ")}.` : "";
+    target > 0 && first ? `For at most ${asTyped(target)}, ${[first, ...second].join(", ")}.` : "";
   const reason = answers.alpha.recommended?.reason ?? "";
   find("recommended").textContent = chosen
     ? `By ${chosen}, which you follow; recommended is ${recommended()}.`

@@ -3,6 +3,7 @@
 import { minute } from "./account.js";
 import { find, make } from "./drawing.js";
 import { atMost, certified, shown, value } from "./fields.js";
+import { notice } from "./refusing.js";
 import { showTable } from "./table.js";
 
 const MEANS = {
@@ -65,6 +66,20 @@ export function showNetwork(place, plan) {
   }
   const more = plan.columns.length - MOST;
   if (more > 0) make(list, "li", {}, `and ${shown(more)} more`);
+}
+
+/** Show how far a release may be from the data, or nothing without a forecast. */
+export function showForecast(plan = null) {
+  find("step-privacy").classList.remove("unforeseen");
+  notice(find("unforeseen"));
+  find("scale").hidden = !plan;
+  for (const part of find("scale").children)
+    part.ariaCurrent = part.dataset.level === plan?.level ? "true" : null;
+  find("forecast").textContent = plan?.sentence ?? "";
+  find("forecast").dataset.level = plan?.level ?? "";
+  find("forecast-limits").textContent = plan?.limits ?? "";
+  warn(find("warnings"), plan?.warnings);
+  showNetwork(find("network-steps"), plan?.columns && plan);
 }
 
 /** Show a receipt; `at` is the time of its charge. */

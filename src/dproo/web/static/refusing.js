@@ -28,6 +28,14 @@ export function clear(root) {
     for (const name of ["aria-invalid", "aria-errormessage"]) control.removeAttribute(name);
 }
 
+/** Show a notice to a person, who continues from there if what had the focus is gone. */
+function reach(place) {
+  place.scrollIntoView({ block: "nearest" });
+  if (document.activeElement !== document.body) return;
+  place.tabIndex = -1;
+  place.focus();
+}
+
 /**
  * Show a refusal at the field of `root` that it names, or else in `rest`, the notice of `root`.
  * With `focuses` the field takes the focus; without, a person may still be typing elsewhere.
@@ -43,7 +51,7 @@ export function refuse(root, sentence, { rest = root.querySelector(".notice"), f
   if (!control) {
     notice(rest, shown.charAt(0).toUpperCase() + shown.slice(1));
     root.addEventListener("input", () => notice(rest), { once: true });
-    if (focuses) rest.scrollIntoView({ block: "nearest" });
+    if (focuses) reach(rest);
     return;
   }
   const label = field.querySelector("label").textContent.trim().replace(/\s+/g, " ");

@@ -3,11 +3,11 @@
 
 import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
-import { budgetOf } from "./budget.js";
+import { budgetOf, isOfOtherUnit } from "./budget.js";
 import { Builder } from "./builder.js";
-import { find, text } from "./drawing.js";
-import { grouped, meant, shown } from "./fields.js";
-import { showNetwork, warn } from "./receipt.js";
+import { choice, find, text } from "./drawing.js";
+import { counted, grouped, meant } from "./fields.js";
+import { showForecast } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
 import { copies } from "./saving.js";
@@ -47,11 +47,15 @@ const confirmation = reviewOf({
   order,
   refused,
   foresee: () => (text("n") ? foresee() : null),
+  enough: () => {
+    const [plan, body] = foreseen();
+    return ask("enough", { body: { plan, ...body } });
+  },
   done: () => budget.refresh(),
 });
 
-/** Ask how far a release of the choices may be from the data. */
-async function foresee(signal) {
+/** Return the question how far a release of the choices may be from the data, and its fields. */
+function foreseen() {
   const body = {
     n: meant(find("n").value),
     epsilon: text("epsilon"),
@@ -61,13 +65,18 @@ async function foresee(signal) {
   const delta = text("delta");
   if (builder.isFinding) {
     const found = isValue ? { delta } : { delta, columns: String(builder.ticked.length) };
-    return ask(isValue ? "value-plan" : "found-plan", { body: { ...body, ...found }, signal });
+    return [isValue ? "value-plan" : "found-plan", { ...body, ...found }];
   }
   const { codebook, columns } = builder.found;
   const own = isValue
     ? { k: String(columns[0].k), sampler: find("sampler").value }
     : { codebook, network: builder.network };
-  return ask(`${what()}-plan`, { body: { ...body, ...own }, signal });
+  return [`${what()}-plan`, { ...body, ...own }];
+}
+
+async function foresee(signal) {
+  const [plan, body] = foreseen();
+  return ask(plan, { body, signal });
 }
 
 const forecast = latest(foresee, {
@@ -83,20 +92,6 @@ const forecast = latest(foresee, {
   },
 });
 
-/** Show how far a release may be from the data, or nothing without a forecast. */
-function showForecast(plan = null) {
-  privacy.classList.remove("unforeseen");
-  notice(find("unforeseen"));
-  find("scale").hidden = !plan;
-  for (const part of find("scale").children)
-    part.ariaCurrent = part.dataset.level === plan?.level ? "true" : null;
-  find("forecast").textContent = plan?.sentence ?? "";
-  find("forecast").dataset.level = plan?.level ?? "";
-  find("forecast-limits").textContent = plan?.limits ?? "";
-  warn(find("warnings"), plan?.warnings);
-  showNetwork(find("network-steps"), plan?.columns && plan);
-}
-
 /** Read the columns of the data from header or schema. */
 async function readColumns({ focuses = false, book = null } = {}) {
   withdrawAll();
@@ -110,9 +105,9 @@ async function readColumns({ focuses = false, book = null } = {}) {
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
-      `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
+      `${counted(found.columns.length, "column")}, from ${from}; no record was read.${notes}`;
     const names = found.columns.map(({ name }) => name).filter(Boolean); // "" stands for nobody
-    const options = names.map((name) => new Option(name, name));
+    const options = names.map(choice);
     find("person").replaceChildren(new Option("nobody has several records", ""), ...options);
     const person = (start.data === body.data && start.person) || "";
     const isGone = person && !names.includes(person);
@@ -171,8 +166,9 @@ function changed() {
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
   find("step-columns").hidden = !hasColumns;
   privacy.hidden = !(hasColumns && isDescribed);
-  find("step-budget").hidden = privacy.hidden || account !== null;
-  find("review").hidden = !account;
+  const isOther = isOfOtherUnit(account);
+  find("step-budget").hidden = privacy.hidden || !(account === null || isOther);
+  find("review").hidden = !account || isOther;
   budget?.restate();
   if (!privacy.hidden && text("n")) forecast();
   else {

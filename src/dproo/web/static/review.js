@@ -13,26 +13,26 @@ const UNKNOWN =
   " before you try again: what was charged stays charged, and what was released can be downloaded there.";
 
 /** Connect review and confirmation; `refused` is called with what is wrong in the order. */
-export function reviewOf({ order, refused, foresee, done }) {
+export function reviewOf({ order, refused, foresee, enough, done }) {
   let nonce = null;
   let reviews = 0; // an answer to an earlier one is not shown
-  let isPending = false; // a review was asked for and is not answered yet
+  let pending = null; // the options of a review that was asked for and is not answered yet
 
   function withdraw() {
     if (!find("working").hidden) return false; // a running release stays in sight
     nonce = null;
     reviews += 1;
-    isPending = false;
+    pending = null;
     find("confirm").hidden = true;
     return true;
   }
 
   /** Apply a change of the budget: a pending review is asked for again, a visible one is withdrawn. */
   function outdate(change, reason) {
-    const wasPending = isPending;
+    const asked = pending;
     const isOld = !find("confirm").hidden && find("working").hidden;
     change();
-    if (wasPending) review();
+    if (asked) review(asked);
     else if (isOld) notice(find("refused"), `${reason} Review the release again.`);
   }
 
@@ -46,7 +46,7 @@ export function reviewOf({ order, refused, foresee, done }) {
     warn(find("confirm-warnings"), shown.warnings);
     const isHopeless = shown.plan?.level === "hopeless";
     find("doubt").hidden = !isHopeless;
-    find("doubt-words").textContent = isHopeless ? `This looks hopeless. ${shown.plan.sentence}` : "";
+    find("doubt-words").textContent = isHopeless ? `This looks hopeless. ${shown.plan.sentence}${shown.enough}` : "";
     find("doubted").checked = false;
     find("go").disabled = isHopeless;
     find("confirm").hidden = false;
@@ -59,6 +59,7 @@ export function reviewOf({ order, refused, foresee, done }) {
     const others = ".step:not(#confirm), #doubt, #result"; // while it works, it can only be stopped
     for (const part of document.querySelectorAll(others)) part.inert = isWorking;
     find("go").disabled = find("back").disabled = isWorking;
+    if (isWorking) find("working").focus(); // the pressed button cannot keep the focus
   }
 
   async function review({ again = false } = {}) {
@@ -66,14 +67,16 @@ export function reviewOf({ order, refused, foresee, done }) {
     const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
-    isPending = true;
+    pending = { again };
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
-      if (mine === reviews) show({ ...shown, plan });
+      const isHopeless = plan?.level === "hopeless";
+      const remedy = isHopeless ? await enough().catch(() => null) : null; // it may take too long
+      if (mine === reviews) show({ ...shown, plan, enough: remedy ? ` ${remedy.sentence}` : "" });
     } catch (error) {
       if (mine === reviews) refused(error);
     }
-    if (mine === reviews) isPending = false;
+    if (mine === reviews) pending = null;
   }
 
   async function release() {

@@ -36,6 +36,9 @@ export function dataOf() {
   };
 }
 
+/** Return whom a release protects: people, if a column tells them apart. */
+export const unit = () => (find("person").value ? "person" : "record");
+
 /** Return whether the columns can be read at once: a file without tables is chosen. */
 export const isNamed = () => Boolean(fileName()) && find("table-field").hidden;
 

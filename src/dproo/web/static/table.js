@@ -1,7 +1,7 @@
 // A released private table: some of its rows, the counts of its columns, and files of both.
 
 import { ask, latest } from "./api.js";
-import { find, make, tabulate } from "./drawing.js";
+import { choice, find, make, tabulate } from "./drawing.js";
 import { meant, shown } from "./fields.js";
 import { clear, refuse } from "./refusing.js";
 import { saveText } from "./saving.js";
@@ -16,7 +16,7 @@ export function showTable(receipt) {
   clear(find("more-rows"));
   tabulate(find("preview"), receipt.preview.columns, receipt.preview.rows);
   for (const id of ["first", "second"])
-    find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name, name)));
+    find(id).replaceChildren(...Object.keys(receipt.counts).map(choice));
   find("second").selectedIndex = 1;
   find("pairs").hidden = find("second").selectedIndex < 1;
   find("pairs").open = false;

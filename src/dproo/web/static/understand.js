@@ -4,15 +4,16 @@ import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { lawChart, letter } from "./bars.js";
 import { find } from "./drawing.js";
-import { logarithmic, shown } from "./fields.js";
+import { counted, logarithmic, shown } from "./fields.js";
 import { showLeaks } from "./leaks.js";
 import { STEPS, paintChart } from "./paint.js";
 import { clear, refuse } from "./refusing.js";
 
 const BY_HAND = "";
-const CHOICES = ["shape", "letters", "step", "epsilon", "sampler"];
+const CHOICES = ["shape", "letters", "step", "epsilon", "sampler", "preset"];
 const start = read();
 for (const id of CHOICES) find(id).value = start[id] ?? find(id).dataset.start;
+if (!find("preset").value) find("preset").value = find("preset").dataset.start;
 
 let values = [];
 let laws = [];
@@ -76,7 +77,7 @@ function changed() {
   keepSoon(keepChoices);
   if (!values.length) return;
   find("letters").value = values.length;
-  find("painted").textContent = `${shown(total())} records on ${values.length} possible values.`;
+  find("painted").textContent = `${counted(total(), "record")} on ${values.length} possible values.`;
   drawn = [];
   askLaws(0);
   leaks.painted();
@@ -141,7 +142,7 @@ function showDraws() {
     ],
   });
   const last = drawn.length ? ` The last one: ${letter(drawn.at(-1))}.` : "";
-  find("drawn").textContent = `${shown(drawn.length)} ${drawn.length === 1 ? "draw" : "draws"}.${last}`;
+  find("drawn").textContent = `${counted(drawn.length, "draw")}.${last}`;
 }
 
 function drawNone() {
@@ -172,6 +173,7 @@ find("sampler").addEventListener("change", () => {
   keepChoices();
   drawNone();
 });
+find("preset").addEventListener("change", keepChoices);
 find("draw-one").addEventListener("click", () => drawMore(1));
 find("draw-many").addEventListener("click", () => drawMore(100));
 find("draw-none").addEventListener("click", drawNone);
