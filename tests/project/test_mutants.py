@@ -184,6 +184,11 @@ PEOPLE = "releases/test_people_release.py::test_a_person_who_changes_all_their_r
 PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_person_is_protected_and_tells_nobody"
 MERGED = "counting/test_identifiers.py::test_a_person_of_a_typed_column_is_one_record[parquet-text]"
 NAMES_NOBODY = "counting/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
+DECLARED = (
+    "releases/test_people_release.py::test_missing_values_of_a_code_book_are_missing_identifiers"
+)
+NUMBERS_DECLARED = "counting/test_identifiers.py::test_numbers_are_declared_missing_by_their_text"
+SEVERAL_TYPES = "counting/test_engines.py::test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells[number-alphabet0]"
 FILES_OF_ONE = "counting/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
 OPEN_LAW = "mechanisms/test_open.py"
 KEEP = "mechanisms/test_keep.py"
@@ -1150,6 +1155,18 @@ MUTANTS = {
     ),
     "a person is one in each file": (
         "counted_people", "kept = people.kept_by_group(ranked, query)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
+    ),
+    "a declared text is an identifier in Python": (
+        "kept_rows", "        if person in missing:\n", "        if person is None:\n", DECLARED,
+    ),
+    "a declared text is an identifier in SQL": (
+        "person_sql", "    if query.missing_texts:\n", "    if not query.missing_texts:\n", f"{NUMBERS_DECLARED}[integers]",
+    ),
+    "nobody is told which texts are no identifiers": (
+        "Protection.sentence", 'f"; no identifiers: {texts}" if texts else ""', '""', DECLARED,
+    ),
+    "NaN in some files of a pattern is a person": (
+        "united_cell", "CASE WHEN {is_missing} THEN '' ELSE", "CASE WHEN 1 = 0 THEN '' ELSE", SEVERAL_TYPES,
     ),
     "other has no floor": (
         "OpenAlphabet.floor", "ceil(self._step / (self.growth - 1))", "ceil(self._step / (self.growth - 1) / 1000)", OPEN_LAW,
