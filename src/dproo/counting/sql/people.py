@@ -1,4 +1,4 @@
-"""A few records of each person: every engine keeps the same ones.
+"""A few records of each person, chosen by the same rule in every engine.
 
 A record's *rank* is a hash of a random salt, the person and the record's letters. The records
 of least rank are kept, so all distinct records of a person are equally likely to be, and equal ones
