@@ -481,7 +481,6 @@ class CodeBook:
         names = [field.name for field in fields]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise wrong("schema.fields", "name every column once", min(repeated))
-        check_parents({field.name: field.parents or () for field in fields})
         return cls(fields, dict(book))
 
     @property
@@ -541,6 +540,7 @@ class CodeBook:
     @property
     def parent_places(self) -> tuple[tuple[int, ...], ...]:
         """The places of the parents of every column."""
+        check_parents({field.name: field.parents or () for field in self.fields})
         place = self.columns.index
         return tuple(tuple(map(place, field.parents or ())) for field in self.fields)
 
