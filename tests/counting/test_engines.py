@@ -23,7 +23,7 @@ from support.draws import DICE, SOAK
 
 from dproo import Alphabet, counting
 from dproo.counting.query import CountQuery
-from dproo.counting.sources import descriptors, file_scan, files
+from dproo.counting.sources import arrow, descriptors, file_scan, files
 from dproo.counting.sql import duckdb as duckdb_dialect
 
 CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
@@ -300,7 +300,13 @@ PARTS: dict[str, list[pa.Array]] = {
         pa.array([Decimal("7.00"), Decimal("0.10")], pa.decimal128(9, 2)),
         pa.nulls(2),
     ],
-    "day": [pa.array([0, None], pa.timestamp(unit)) for unit in ("ns", "us")],
+    # The longest of one unit are beyond the other, or lost in it.
+    "day": [
+        pa.array([0, -1, 2**63 - 1, None], pa.timestamp("ns")),
+        pa.array([0, -1, 2**61, 2**55, None], pa.timestamp("us")),
+        pa.array([0, -1, None], pa.date32()),
+        pa.array([0, -1, 2**55, None], pa.timestamp("us", "UTC")),
+    ],
     "moment": [pa.nulls(1), pa.array([0, None], pa.timestamp("ms"))],
     "word": [pa.nulls(1), pa.array(["x", None])],
 }
@@ -314,7 +320,7 @@ PARTS: dict[str, list[pa.Array]] = {
         ("number", Alphabet.of(range(8))),
         ("number", Alphabet.bins([0, 0.1, 0.2, 7, 7.5, 2**53])),
         ("number", Alphabet.bins([0, 5, 10]).read_as("integer")),
-        ("day", Alphabet.of(["1970-01-01"]).read_as("date")),
+        ("day", Alphabet.of(["1970-01-01", "1969-12-31", "2262-04-11"]).read_as("date")),
         ("moment", Alphabet.of(["1970-01-01"]).read_as("date")),
         ("word", Alphabet.of(["x"])),
     ],
@@ -327,7 +333,7 @@ def test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells(
     for place, part in enumerate(PARTS[column]):
         table = pa.table({column: part, "<files>": [str(place)] * len(part)})
         pq.write_table(table, tmp_path / f"{place}.parquet")
-        cells += part.to_pylist()
+        cells += arrow.values(part)
     expected = list(counting.count(cells, alphabet=alphabet))
     assert list(counting.count(tmp_path, alphabet=alphabet, column=column)) == expected
     if column in {"number", "word"}:
@@ -336,6 +342,19 @@ def test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells(
             of_people = {"alphabet": ["0"], "column": "<files>", "person": column}
             people = counting.count(records, **of_people, is_each_missing=is_each)
             assert counting.count(tmp_path, **of_people, is_each_missing=is_each).n == people.n
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP_NS", "TIMESTAMPTZ_NS"])
+def test_a_nanosecond_before_midnight_is_of_the_day_before(kind: str, tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "x.duckdb") as engine:
+        moments = "unnest([-1, 0, -86400000000001, -86400000000000, 1577836799999999999, NULL])"
+        engine.execute(
+            f"CREATE TABLE t AS SELECT CAST(make_timestamp_ns({moments}) AS {kind}) AS c"
+        )
+    days = ["1969-12-30", "1969-12-31", "1970-01-01", "2019-12-31", "2020-01-01"]
+    alphabet = Alphabet.of(days).read_as("date")
+    counts = counting.count(tmp_path / "x.duckdb", table="t", column="c", alphabet=alphabet)
+    assert list(counts) == [1, 2, 1, 1, 0, 1]
 
 
 def test_columns_that_only_arrow_reads_are_of_one_type(tmp_path: Path) -> None:
@@ -347,6 +366,19 @@ def test_columns_that_only_arrow_reads_are_of_one_type(tmp_path: Path) -> None:
     both = Alphabet(columns=("at", "n"), axes=axes)
     with pytest.raises(ValueError, match="types of column 'n' fit together"):
         counting.prepare(tmp_path, alphabets=[both])
+
+
+def test_longer_floats_are_not_shortened_to_those_of_another_file(tmp_path: Path) -> None:
+    for place, kind in enumerate((np.float16, np.float32)):
+        table = pa.table({"n": np.array([0.5, 60000], kind) + kind(place * 10_000)})
+        for encoding in ("PLAIN", "BYTE_STREAM_SPLIT"):
+            (tmp_path / encoding).mkdir(exist_ok=True)
+            path, options = tmp_path / encoding / f"{place}.parquet", {"use_dictionary": False}
+            pq.write_table(table, path, column_encoding={"n": encoding}, **options)
+    bins = Alphabet.bins([0, 60000, 10**5])
+    assert list(counting.count(tmp_path / "PLAIN", alphabet=bins, column="n")) == [2, 2, 0]
+    with pytest.raises(ValueError, match="types of column 'n' fit together"):
+        counting.prepare(tmp_path / "BYTE_STREAM_SPLIT", alphabets=[bins], columns=["n"])
 
 
 @pytest.mark.one_of(2)

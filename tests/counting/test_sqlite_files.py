@@ -14,7 +14,8 @@ import duckdb
 import pytest
 from support.commands import dproo
 
-from dproo import counting, draft_codebook
+from dproo import Alphabet, counting, draft_codebook
+from dproo.counting.source import Source
 
 POISON = (
     *("CAST(x'ff61' AS TEXT)", "CAST(x'610062' AS TEXT)", "x'ff'", "NULL", "2e300", "-0.0", "''"),
@@ -189,3 +190,40 @@ def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(visits)], check=True)
     with pytest.raises(ValueError, match="A change to it was interrupted, and only"):
         counting.prepare(visits, table="seen", columns=["ward"], alphabets=[["A"]])
+
+
+def test_a_file_put_in_its_place_is_not_read(visits: Path, tmp_path: Path) -> None:
+    """Each stage of a release opens the file again."""
+    other = made(tmp_path / "other.sqlite3", "CREATE TABLE seen AS SELECT 'A' AS ward")
+    source = Source(data=str(visits), table="seen").opened()
+
+    def counted() -> list[int]:
+        with source.scan([Alphabet.of(["A"])], ("ward",)) as scan:
+            return list(scan.count())
+
+    assert counted() == [1, 1]
+    visits.rename(tmp_path / "moved.sqlite3")
+    other.rename(visits)
+    assert counted() == [1, 1]
+    visits.rename(tmp_path / "moved.sqlite3")
+    with pytest.raises(ValueError, match="data must be a readable SQLite file, got"):
+        counted()
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_a_file_that_is_replaced_while_it_is_opened_is_refused(
+    journal: str, visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = made(tmp_path / "other.sqlite3", "CREATE TABLE seen AS SELECT 'A' AS ward")
+    for path in (visits, other):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA journal_mode = {journal}")
+    connect = sqlite3.connect
+
+    def late(*arguments: Any, **options: Any) -> Any:
+        other.rename(visits)
+        return connect(*arguments, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", late)
+    with pytest.raises(ValueError, match="data must be a readable SQLite file, got"):
+        counting.count(visits, table="seen", column="ward", alphabet=["A"])

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 
-from dproo import Layout, counting
+from dproo import Alphabet, Layout, counting
 from dproo.counting.sources.rows import excel
 from dproo.counting.sources.text.cleaning import short_runs
 
@@ -225,3 +225,26 @@ def test_a_missing_identifier_of_json_names_nobody(tmp_path: Path, suffix: str, 
     assert kept(Path(path)) == [1, 0, 1]
     each = counting.count(path, alphabet=LETTERS, column="c", person="p", is_each_missing=True)
     assert list(each) == [2, 1, 0]
+
+
+@pytest.mark.parametrize("is_by_cell", [False, True])
+@pytest.mark.parametrize("of_type", [pa.decimal128(38, 2), pa.decimal256(38, 0)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_decimal_with_too_many_digits_names_nobody(
+    of_type: pa.DataType,
+    sign: int,
+    is_by_cell: bool,  # noqa: FBT001
+) -> None:
+    """It is not missing: all such records together are one person's."""
+    stored = [sign * 10**38, sign * (10**38 + 7), 700, 7]
+    bits = b"".join(number.to_bytes(of_type.byte_width, "little", signed=True) for number in stored)
+    people = pa.Array.from_buffers(of_type, 4, [None, pa.py_buffer(bits)])
+    table = pa.table({"p": people, "c": ["a"] * 4})
+    data = table.to_pandas(types_mapper=pd.ArrowDtype) if is_by_cell else table
+    if is_by_cell:
+        data["c"] = data["c"].astype(object)
+    asked: dict[str, Any] = {"alphabet": LETTERS, "column": "c", "person": "p"}
+    assert list(counting.count(data, **asked, is_each_missing=True)) == [2, 0, 1]
+    assert list(counting.count(data, column="p", alphabet=[7])) == [1, 3]
+    bins = Alphabet.bins([-1e40, 0, 1e40])
+    assert list(counting.count(data, column="p", alphabet=bins)) == [0, 2, 2]

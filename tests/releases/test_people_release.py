@@ -409,6 +409,19 @@ def test_missing_values_of_a_code_book_are_missing_identifiers() -> None:
         dproo.Protection(missing_texts=("NA",))
     with pytest.raises(TypeError, match="missing_texts must be a list of texts"):
         dproo.Protection(person="who", missing_texts="NA")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="missing_texts must be texts without U"):
+        dproo.Protection(person="who", missing_texts=("NA", "\ufffd"))
+
+
+def test_no_code_book_makes_unreadable_identifiers_several_people(tmp_path: Path) -> None:
+    """They are read as U+FFFD, so a book that calls that missing must not split a person."""
+    fields = [{"name": "c", "type": "string", "constraints": {"enum": ["a", "b"]}}]
+    book = dproo.CodeBook.of({"schema": {"fields": fields, "missingValues": ["NA", "\ufffd"]}})
+    assert book.missing_texts == ("NA",)
+    (tmp_path / "x.csv").write_bytes(b"who,c\n" + b"\xff,a\n" * 9 + b"ann,b\n")
+    each = dproo.Protection(person="who", missing="each")
+    visits = dproo.open(str(tmp_path / "x.csv"), neighbours=each)
+    assert visits.row(book, epsilon=3).receipt.n == 2
 
 
 def test_cells_in_place_of_a_name_are_not_quoted() -> None:

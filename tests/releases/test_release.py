@@ -1,5 +1,6 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,9 +18,10 @@ import dproo
 from dproo import counting
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
+from dproo.counting import boundary
 from dproo.counting.source import Source
 from dproo.counting.sources import descriptors
-from dproo.errors import ReleaseError
+from dproo.errors import ReleaseError, UnpreparedError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import run as execute
@@ -589,3 +591,31 @@ def test_a_link_that_changes_while_files_are_opened_refuses_the_release(
         with pytest.raises(ValueError, match="data must mean the same files while"):
             data.value("c", ["flu", "cold"], epsilon="1")
         assert spent(two_files) == set()
+
+
+@pytest.mark.parametrize("failing", ["reserve", "record"])
+def test_a_drawn_release_is_recorded_even_if_the_system_has_no_thread_left(
+    failing: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has been charged; before the charge, the release is refused instead."""
+
+    class Refused(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    make = execute.Prepared.run if failing == "record" else execute.Prepared.rehearse
+
+    def late(self: execute.Prepared) -> object:
+        made = make(self)
+        monkeypatch.setattr(boundary, "Thread", Refused)
+        return made
+
+    monkeypatch.setattr(execute.Prepared, make.__name__, late)
+    data = dproo.open(["flu"] * 9, ledger=ledger, dataset="patients")
+    if failing == "reserve":
+        with pytest.raises(UnpreparedError, match="something that it needs fails"):
+            data.value("c", ["flu", "cold"], epsilon="0.1")
+        assert ledger.budget("patients").spent == 0
+    else:
+        receipt = data.value("c", ["flu", "cold"], epsilon="0.1").receipt
+        assert ledger.released(receipt.ledger.entry)["values"] == receipt.as_dict()["values"]

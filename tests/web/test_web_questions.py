@@ -122,6 +122,34 @@ def test_a_worker_that_was_killed_is_replaced(page):
     assert children_of(page.process.pid) != [forking]
 
 
+def test_questions_that_a_killed_worker_took_along_are_asked_once_more(monkeypatch):
+    """Whoever notices first replaces it; the others must not kill the new one."""
+    started = []
+
+    def start():
+        started.append(begin())
+        return started[-1]
+
+    async def answers():
+        pool = Pool(start())
+        asked = [
+            asyncio.ensure_future(pool._answer(tab, "plan", {"n": "9", "k": "3", "epsilon": "1"}))
+            for tab in "abc"
+        ]
+        os.kill(started[0].process.pid, signal.SIGSTOP)  # it answers none of them
+        await asyncio.sleep(0)
+        started[0].process.kill()
+        statuses = [answer.status_code for answer in await asyncio.gather(*asked)]
+        pool.stop()
+        return statuses
+
+    begin = worker.Worker.start
+    monkeypatch.setattr(worker.Worker, "start", start)
+    with ThreadPoolExecutor(1) as apart:  # a browser of other tests has a loop in this thread
+        assert apart.submit(asyncio.run, answers()).result() == [200, 200, 200]
+    assert len(started) == 2
+
+
 @contextlib.contextmanager
 def forking(answer, *, seconds=worker.SECONDS):
     """Run the process that forks, whose only answer to "plan" is this one."""

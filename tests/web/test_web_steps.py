@@ -32,10 +32,12 @@ from dproo.core.progress import follow
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
 from dproo.report import Verdict
-from dproo.web import releases
+from dproo.web import answering, releases
 from dproo.web.answering import while_wanted
+from dproo.web.application import Api
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
+from dproo.web.pool import Pool
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -865,6 +867,46 @@ def test_a_question_that_nobody_waits_for_is_not_waited_for():
 
     with ThreadPoolExecutor(1) as apart:  # a browser of other tests has a loop in this thread
         assert apart.submit(asyncio.run, asked()).result().status_code == 499
+
+
+@pytest.mark.parametrize("is_found", [False, True])
+def test_a_file_that_is_deleted_meanwhile_hides_no_other(is_found, tmp_path, monkeypatch):
+    folder, ledger = admissions(tmp_path, budget="1")
+    gone = folder / "a.csv"
+    gone.write_text("x\n")
+    listed_, find = Folder.list, Folder.find
+
+    def listing(self, *suffixes):
+        names = listed_(self, *suffixes)
+        gone.unlink(missing_ok=True)
+        return names
+
+    def finding(self, name, text):
+        found = find(self, name, text)
+        gone.unlink(missing_ok=True)  # the first one
+        return found
+
+    method, late = ("find", finding) if is_found else ("list", listing)
+    monkeypatch.setattr(Folder, method, late)
+    cards = Api(Folder(folder), ledger, Pool(None))._files({})["data"]
+    assert [card["name"] for card in cards] == ["admissions.csv"]
+
+
+def test_a_question_without_a_thread_takes_no_turn_from_later_ones(monkeypatch):
+    class Refused(threading.Thread):
+        def start(self):
+            raise RuntimeError("can't start new thread")
+
+    async def asked():
+        turns, statuses = asyncio.Semaphore(1), []
+        for kind in (Refused, Refused, threading.Thread):
+            monkeypatch.setattr(answering, "Thread", kind)
+            waiting = answering._aside(turns, lambda _: {}, {})
+            statuses.append((await asyncio.wait_for(waiting, PATIENCE)).status_code)
+        return statuses
+
+    with ThreadPoolExecutor(1) as apart:  # a browser of other tests has a loop in this thread
+        assert apart.submit(asyncio.run, asked()).result() == [503, 503, 200]
 
 
 def test_the_static_files_are_of_a_readable_length():

@@ -142,7 +142,12 @@ def interrupt_in(
     return None
 
 
-def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = None) -> Result:
+def apart(
+    action: Callable[[], Result],
+    *,
+    stop: Callable[[], object] | None = None,
+    is_due: bool = False,
+) -> Result:
     """Run an action in a thread of its own, while the main thread waits for it.
 
     Signals reach only the main thread, so an interrupt cannot strike inside the action: a C
@@ -152,13 +157,14 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
         action: what to run; if the caller is not the main thread, it runs there.
         stop: makes the action end soon. Without it, an interrupt is raised once the action has
             ended; with it, after at most a second.
+        is_due: whether it runs here if the system has no thread for it.
     """
     if current_thread() is not main_thread():
         return action()
     errand = _Errand(action)
     interrupt = None
     try:
-        Thread(target=errand.run, name="dproo-engine", daemon=True).start()
+        _start(errand, is_due=is_due)
         errand.wait()
     except BaseException as error:
         errand.give_up(stop)
@@ -168,6 +174,15 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
     if interrupt is not None:  # it became another error in whatever was waiting
         raise interrupt
     return errand.result
+
+
+def _start(errand: _Errand[Any], *, is_due: bool) -> None:
+    try:
+        Thread(target=errand.run, name="dproo-engine", daemon=True).start()
+    except RuntimeError:  # there are too many threads
+        if not is_due:
+            raise
+        errand.run()
 
 
 class _Errand(Generic[Result]):

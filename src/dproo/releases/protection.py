@@ -12,7 +12,7 @@ from dproo.ledger.rules import PERSON, RECORD, Basis, Unit
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.axis import Axis
-from dproo.schema.codebook import CodeBook
+from dproo.schema.codebook import CodeBook, can_be_missing
 
 ONE, EACH = "one", "each"
 """How records without an identifier count: as one person's, or each as a different person's."""
@@ -115,6 +115,8 @@ def _texts(given: object) -> tuple[str, ...]:
     texts = exact(given)
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise TypeError(refusal("missing_texts", "be a list of texts", given))
+    if not all(map(can_be_missing, texts)):
+        raise ValueError(refusal("missing_texts", "be texts without U+0000 and U+FFFD", texts))
     return tuple(texts)
 
 

@@ -307,7 +307,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
         state.sentence = f"{stays} {again}."
         return receipt
 
-    receipt = apart(record, stop=_nothing)
+    receipt = apart(record, stop=_nothing, is_due=True)
     _LOG.info("Recorded.")
     return replace(drawn, receipt=Receipt.of(published(receipt)))
 

@@ -526,9 +526,9 @@ class CodeBook:
 
     @property
     def missing_texts(self) -> tuple[str, ...]:
-        """The texts that mean a missing cell in every column, but for empty text."""
+        """The texts that mean a missing identifier, such as ``NA``."""
         texts = missing_of(self.descriptor.get("schema", {}), "schema")
-        return tuple(sorted(text for text in texts if text and "\0" not in text))
+        return tuple(sorted(filter(can_be_missing, texts)))
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]] | None:
@@ -562,6 +562,17 @@ class CodeBook:
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def can_be_missing(text: str) -> bool:
+    """Return whether a text can stand for a missing identifier; empty text always does.
+
+    Unreadable identifiers have U+FFFD in them: they are one person's, not each somebody else's.
+
+    >>> [can_be_missing(text) for text in ("NA", "", "\ufffd")]
+    [True, False, False]
+    """
+    return text != "" and not {"\0", "\ufffd"} & {*text}
 
 
 def check_parents(parents: Mapping[str, Sequence[str]]) -> None:

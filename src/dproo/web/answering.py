@@ -41,6 +41,7 @@ _NOBODY = 499
 """The status of an answer that no client receives."""
 
 _LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo ledger show."
+_NO_THREAD = "the system allows no more threads at the moment. Try again later."
 _AT_ONCE = 2
 """How many requests to one address are answered at once; addresses do not wait for each other."""
 
@@ -136,7 +137,11 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(end, answer)
 
-    Thread(target=run, daemon=True).start()
+    try:
+        Thread(target=run, daemon=True).start()
+    except RuntimeError:  # there are too many threads
+        turns.release()
+        return refusing(_NO_THREAD, status=503)
     return await result
 
 

@@ -6,6 +6,7 @@ The objects, under ``/api``, are what ``--json`` prints, and what charts need.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -162,9 +163,11 @@ class Api:
             left = {}
         cards = []
         for name in self.folder.list(*SUFFIXES):
-            path = self.folder.find("data", name)
-            size = int(float(f"{path.stat().st_size:.0e}"))  # one digit: records decide the others
-            cards.append({"name": name, "bytes": size, "left": left.get(dataset_name(str(path)))})
+            with suppress(OSError, ValueError):  # it has just been deleted or replaced
+                path = self.folder.find("data", name)
+                size = float(f"{path.stat().st_size:.0e}")  # one digit: records decide the others
+                known = left.get(dataset_name(str(path)))
+                cards.append({"name": name, "bytes": int(size), "left": known})
         return {"folder": str(self.folder.root), "data": cards, "sample": SAMPLE}
 
     def _sample(self, fields: Fields) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import re
 import socket
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -122,18 +123,25 @@ class Pool:
 
     async def _answer(self, tab: str, name: str, fields: Mapping[str, Any]) -> Response:
         async with self._tabs[tab], self._running:
-            for _ in range(2):  # the process may have been killed since the last question
-                try:
-                    return await self._forked(name, fields)
-                except (BrokenPipeError, ConnectionResetError):
-                    self._worker.stop()
+            for _ in range(2):
+                worker = self._worker
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    if (answer := await self._forked(worker, name, fields)) is not None:
+                        return answer
+                if not worker.is_gone:
+                    break
+                if self._worker is worker:  # no other question has replaced it yet
+                    worker.stop()
                     self._worker = Worker.start()
         return refusing(_TOO_LONG)
 
-    async def _forked(self, name: str, fields: Mapping[str, Any]) -> Response:
+    async def _forked(
+        self, worker: Worker, name: str, fields: Mapping[str, Any]
+    ) -> Response | None:
+        """Return the answer, or None if its process was ended first."""
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(self._worker.control, [b"?"], [theirs.fileno()])
+            socket.send_fds(worker.control, [b"?"], [theirs.fileno()])
         ours.setblocking(False)  # noqa: FBT003 - its own name
         reader, writer = await asyncio.open_connection(sock=ours)
         try:
@@ -143,7 +151,7 @@ class Pool:
         finally:
             writer.transport.abort()  # which kills a process that still answers
         status, _, text = answer.decode().partition(" ")
-        return response(int(status), text) if status else refusing(_TOO_LONG)
+        return response(int(status), text) if status else None
 
 
 def _key(name: str, fields: Mapping[str, Any]) -> tuple[str, str]:

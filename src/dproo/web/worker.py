@@ -55,6 +55,16 @@ class Worker:
             )
         return cls(control, process)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended: only then is the other end of its socket closed."""
+        try:
+            return not self.control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:  # reset, or closed here
+            return True
+
     def stop(self) -> None:
         """End it, and with it all answers in progress."""
         self.control.close()

@@ -7,6 +7,7 @@ form depends on the types alone.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
@@ -20,7 +21,7 @@ from dproo.counting.query import CountQuery
 from dproo.counting.sources.file_scan import counted_relation
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import statements as sql
-from dproo.counting.sql.duckdb import ROOM, Engine
+from dproo.counting.sql.duckdb import ROOM, Engine, in_range
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 from dproo.schema.cell import BEYOND
@@ -180,7 +181,10 @@ def _shortened(cell: Any) -> bytes | None:
 
 
 def _decimals(cells: Any) -> Any:
-    """Return decimals, null for each with more digits than its type allows."""
+    """Return decimals of the greatest precision.
+
+    All with more digits than that become the first such number, which differs from a missing one.
+    """
     dtype = plain_type(cells.type)
     wide = pa.decimal256(2 * _DIGITS, dtype.scale) if t.is_decimal256(cells.type) else dtype
     cells = cells.view(wide)  # the greatest precision, under which all bits are compared
@@ -188,7 +192,10 @@ def _decimals(cells: Any) -> Any:
         pa.scalar(Decimal((sign, (9,) * _DIGITS, -dtype.scale)), wide) for sign in (1, 0)
     )
     is_valid = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
-    return pc.if_else(is_valid, cells, pa.scalar(None, wide)).cast(dtype)
+    valid = pc.if_else(is_valid, cells, pa.scalar(Decimal(0), wide)).cast(dtype)
+    stored = pa.py_buffer((10**_DIGITS).to_bytes(dtype.byte_width, sys.byteorder))
+    (beyond,) = pa.Array.from_buffers(dtype, 1, [None, stored])
+    return pc.if_else(is_valid, valid, beyond)
 
 
 def _days(cells: Any, per_day: int) -> Any:
@@ -211,9 +218,12 @@ def values(cells: Any) -> Iterator[Any]:
 
 
 def _values(part: Any) -> Iterator[Any]:
-    if not t.is_date32(part.type):
-        return iter(part.to_pylist())
-    return (day(number, 1) for number in part.view(pa.int32()).to_pylist())
+    if t.is_date32(part.type):
+        return (day(number, 1) for number in part.view(pa.int32()).to_pylist())
+    if t.is_decimal(part.type) and not is_by_cell(part.type):
+        most = Decimal((0, (9,) * _DIGITS, -part.type.scale))
+        return (BEYOND if cell and cell > most else cell for cell in part.to_pylist())
+    return iter(part.to_pylist())
 
 
 def count_batches(
@@ -277,7 +287,13 @@ def _counted(
         for columns in chain([first], batches)
         for part in zip(*map(plain, columns, longest), strict=True)
     )
-    relation = sql.relation_of(schema.names, _SOURCE)
+    cells = [
+        in_range(name, f"DECIMAL({_DIGITS},{dtype.scale})", is_key=i == len(query.axes))
+        if t.is_decimal(dtype)
+        else name
+        for i, (name, dtype) in enumerate(zip(schema.names, types, strict=True))
+    ]
+    relation = sql.relation_of(cells, _SOURCE)
     running = engine.start(is_bounded=is_grouped and query.person is None, room=query.room)
     engine.write_letters(query)
     running.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))

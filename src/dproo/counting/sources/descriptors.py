@@ -77,6 +77,17 @@ class Opened:
         """Whether the file was moved or deleted."""
         return os.path.realpath(self.name) != self._place
 
+    @property
+    def place(self) -> str:
+        """The path that it has now, for a library that opens files by their names."""
+        now = os.path.realpath(self.name)
+        return now if now != self.name else os.path.realpath(self.path)  # only Linux shows it
+
+    def is_at(self, place: str) -> bool:
+        """Return whether a path means this file."""
+        status = os.stat(place)  # noqa: PTH116 - the name unchanged
+        return (status.st_dev, status.st_ino) == self.identity
+
     def blocks(self) -> Iterator[bytes]:
         """Yield the content from its beginning, chunk by chunk."""
         place = 0
@@ -85,9 +96,9 @@ class Opened:
             place += len(block)
             self.passed += len(block)
 
-    def start(self) -> bytes:
+    def start(self, length: int = 16) -> bytes:
         """Return the first bytes, which may identify the format."""
-        return os.pread(self._descriptor, 16, 0)
+        return os.pread(self._descriptor, length, 0)
 
 
 class OpenPath(PosixPath):

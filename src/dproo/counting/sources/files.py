@@ -6,6 +6,7 @@ They are opened once; only their headers and schemas are read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -43,6 +44,7 @@ from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import (
     DIALECT,
+    HALF,
     NULL,
     Engine,
     by_bytes,
@@ -82,6 +84,8 @@ _STORED = (
     "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
     " FROM parquet_schema($1)"
 )
+# The logical type names every unit, those that it has not as null.
+_MILLIS = re.compile("TIMESTAMP_MILLIS|Timestamp.*MILLIS=(?!<null>)")
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
 _FIXED = "SELECT name FROM parquet_schema($1) WHERE type = 'FIXED_LEN_BYTE_ARRAY'"
 _SPLIT = (
@@ -547,8 +551,9 @@ def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) 
     for name, children, digits, stored in parts:
         if not left:
             is_wide = (digits or 0) > _DIGITS
-            is_coarse = "TIMESTAMP" in stored.upper() and "MILLIS" in stored.upper()
-            names.append((name, "DECIMAL256" if is_wide else MILLISECONDS if is_coarse else None))
+            is_coarse, is_half = _MILLIS.search(stored), "Float16" in stored
+            odd = MILLISECONDS if is_coarse else HALF if is_half else None
+            names.append((name, "DECIMAL256" if is_wide else odd))
         left += (children or 0) - (left > 0)
     return [
         (name, odd or kind, called)

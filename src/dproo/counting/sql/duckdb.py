@@ -46,12 +46,15 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 NANOSECONDS = "TIMESTAMPTZ_NS"
 """The type of moments that few functions of the engine accept."""
 
+HALF = "FLOAT16"
+"""The type of short floats, which the engine calls FLOAT; Arrow would shorten others to it."""
+
 NULL = '"NULL"'
 """The type of a column without any value, often because a writer found none: it may be text."""
 
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*+'(?:, )?)*+\)")
 _KINDS = {
-    "FLOAT": sql.FLOAT,
+    **dict.fromkeys((HALF, "FLOAT"), sql.FLOAT),
     "DOUBLE": sql.FLOAT,
     "BOOLEAN": sql.BOOLEAN,
     "DATE": sql.DATE,
@@ -72,6 +75,15 @@ _TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
 _DAY = (
     "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
     " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
+)
+_NANOSECONDS = (
+    "coalesce(epoch_ns({}), CASE WHEN {} = 'infinity' THEN 9223372036854775807"
+    " WHEN {} = '-infinity' THEN -9223372036854775807 END)"  # what other programs store so
+)
+_PER_DAY = "86400000000000"
+_DAY_OF_NANOSECONDS = (
+    f"(CAST('1970-01-01' AS DATE) + CAST({_NANOSECONDS} // {_PER_DAY}"
+    f" - CASE WHEN {_NANOSECONDS} % {_PER_DAY} < 0 THEN 1 ELSE 0 END AS INTEGER))"
 )
 # A whole number as an integer, whatever its type; any other as it is printed: different doubles
 # are printed differently.
@@ -262,11 +274,11 @@ def in_range(cell: str, type_name: str, *, is_key: bool = False) -> str:
     """Return a cell of a file; a decimal with more digits than its type allows is missing.
 
     A writer may store any bits there, which the engine shows as garbage or fails on. As an
-    identifier it is not missing: it becomes U+FFFD, which names nobody. Moments in nanoseconds lose
-    their time zone, and are then in UTC.
+    identifier it is not missing: it becomes U+FFFD, which names nobody. Moments in nanoseconds
+    become their days in UTC, since the engine would first round them to microseconds.
     """
-    if type_name == NANOSECONDS:
-        return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
+    if type_name in {"TIMESTAMP_NS", NANOSECONDS}:
+        return _DAY_OF_NANOSECONDS.replace("{}", cell)
     if type_name == NULL:
         return _AS_TEXT.replace("{}", cell)
     match = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)

@@ -96,7 +96,7 @@ def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
     if FORMATS[suffix] == SQLITE:
-        connection = sqlite_files.connected(file.path)
+        connection = sqlite_files.connected(file)
         columns = sqlite_files.columns_of(connection, table)
 
         def names(at: Sequence[int]) -> list[str]:

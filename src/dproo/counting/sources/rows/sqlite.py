@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column, tables_listed
+from dproo.counting.sources.descriptors import Opened
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import statements as sql
 
@@ -50,9 +51,13 @@ def kind_of(declared: str) -> str:
     return _KINDS.get(declared.upper(), sql.ANY)
 
 
-def connected(path: str) -> sqlite3.Connection:
-    """Open a file for reading only; nothing is written beside it."""
-    log = f"{os.path.realpath(path)}-wal"  # SQLite writes it beside the file, not beside a link
+def connected(file: Opened) -> sqlite3.Connection:
+    """Open a file for reading only; nothing is written beside it.
+
+    SQLite opens it by its name: by the one that the open file has now, which must still mean it.
+    """
+    path, place = file.path, file.place  # a log is beside the file, not beside a link
+    log = f"{place}-wal"
     if os.path.exists(log) and os.path.getsize(log):  # noqa: PTH110, PTH202 - the name unchanged
         raise ValueError(
             refusal("data", "be an SQLite file without a log of changes beside it", path)
@@ -60,20 +65,21 @@ def connected(path: str) -> sqlite3.Connection:
         )
 
     def connect() -> sqlite3.Connection:
-        with Path(path).open("rb") as file:
-            is_logged = file.read(19)[18:] == _WAL
+        is_logged = file.start(19)[18:] == _WAL
         # Opening a file in WAL mode would create another log beside it.
         options = "mode=ro&immutable=1" if is_logged else "mode=ro"
-        uri = f"{Path(path).absolute().as_uri()}?{options}"
+        uri = f"{Path(place).as_uri()}?{options}"
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         connection.text_factory = repaired
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if not file.is_at(place):
+            raise OSError
         return connection
 
     connection, remedy = _tried(connect)
     if connection is None:
-        journal = f"{os.path.realpath(path)}-journal"
+        journal = f"{place}-journal"
         if os.path.exists(journal) and os.path.getsize(journal):  # noqa: PTH110, PTH202 - as above
             remedy = (
                 " A change to it was interrupted, and only a program that may write it can undo"
