@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
@@ -489,6 +490,16 @@ def test_no_column_is_found_with_more_values_than_the_most(kind: str) -> None:
         assert run.fields or most < 20
         for field in run.fields:
             assert max(CodeBook.of({"schema": {"fields": [field]}}).sizes) <= most + 1
+
+
+def test_a_receipt_has_room_for_the_values_that_types_list() -> None:
+    listed = tuple(f"{value:0999}" for value in range(5000))
+    request = DiscoveryRequest(
+        known=(Column(name="c", kind=sql.TEXT, type_name="enum", values=listed),),
+        epsilon=Fraction(9),
+        delta=Fraction(1, 10**6),
+    )
+    assert request.room > len(json.dumps(listed)) > discovery.LETTERS_ROOM
 
 
 def test_values_that_types_list_leave_less_room_for_those_to_be_found() -> None:

@@ -23,6 +23,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, is_at_most_exp, log_upper
 from dproo.counting.fit import Column
 from dproo.counting.sql import statements as sql
+from dproo.ledger.events import canonical
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
 from dproo.mechanisms.noise import RESERVE, Ratio
@@ -156,7 +157,8 @@ class DiscoveryRequest(StagedRequest):
     @property
     def room(self) -> int:
         """Bytes of the ledger that the receipt may need."""
-        return super().room + LETTERS_ROOM + len(self.known) * _REST
+        listed = sum(len(canonical(list(column.values))) for column in self.known)
+        return super().room + LETTERS_ROOM + len(self.known) * _REST + listed
 
     @property
     def public_choices(self) -> dict[str, Any]:
