@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
 import pytest
 
 from dproo import counting
-from dproo.counting.fit import Column
+from dproo.counting.fit import Column, check_fit
 from dproo.counting.query import CountQuery
 from dproo.counting.source import describe
 from dproo.counting.sql.statements import TEXT, TIMESTAMP
 from dproo.counting.table import Table
 from dproo.errors import ReleaseError, UnpreparedError
+from dproo.schema.axis import Letters
 
 NAMES = {"a": TEXT, "b": TEXT, "day": TIMESTAMP, "blob": None, "twice": TEXT}
 
@@ -139,3 +140,20 @@ def test_data_without_names_has_no_description(data: object) -> None:
         describe(data)
     with pytest.raises(ValueError, match="table must be a table of the connection, got 't'"):
         describe(data, table="t")
+
+
+def test_the_values_of_a_type_are_read_once_and_not_for_each_letter() -> None:
+    times = []
+
+    class Values(tuple[str, ...]):
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[str]:
+            times.append(1)
+            return super().__iter__()
+
+    letters = [str(place) for place in range(50)]
+    column = Column(name="ward", kind=TEXT, type_name="enum", values=Values(letters[:20]))
+    (warning,) = check_fit([column], [Letters.of(letters)])
+    assert "some of the letters can never occur" in warning
+    assert len(times) == 1

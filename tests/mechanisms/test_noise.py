@@ -315,6 +315,12 @@ def delta_of(rho, epsilon, order):
     return shrunk * Fraction(float(base) ** float(order))
 
 
+def test_every_epsilon_and_delta_allow_a_rho():
+    for epsilon, delta in product(["1e-30", "1e-9", "1"], ["1e-200", "1e-15", "0.9"]):
+        rho = concentrated(Fraction(epsilon), Fraction(delta))
+        assert rho > Fraction(epsilon) ** 2 / 2000
+
+
 def test_a_delta_is_needed_for_a_rho():
     with pytest.raises(ValueError, match="delta must be above 0 and below 1"):
         concentrated(Fraction(1), Fraction(0))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -34,9 +36,9 @@ from dproo.releases import discovery
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.protection import Protection
-from dproo.releases.table import FoundTableRequest
+from dproo.releases.table import FoundTableRequest, ModelRequest
 from dproo.schema import Alphabet
-from dproo.schema.axis import OpenText
+from dproo.schema.axis import Bins, IntegerRange, OpenText
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -159,6 +161,19 @@ def test_what_a_type_lists_costs_nothing() -> None:
     assert [field["source"] for field in fields_of(book).values()] == ["its type lists them"] * 2
     assert book.sizes == (3, 4)
     assert book.receipt.certificate["epsilon"] == 0
+
+
+def test_a_type_may_list_other_and_an_empty_text() -> None:
+    kind = pl.Enum(["", "f", "m", "other"])
+    data = dproo.open(pl.DataFrame({"sex": pl.Series(["f", "other"] * 500, dtype=kind)}))
+    (field,) = fields_of(data.codebook(**SURE)).values()
+    assert (field["categories"], field["other"]) == (["f", "m", "other"], "any other")
+    drafted = dproo.draft_codebook(pl.DataFrame({"sex": pl.Series([], dtype=kind)}))
+    assert drafted["schema"]["fields"] == [
+        {key: field[key] for key in ("name", "type", "categories", "other")}
+    ]
+    model = data.synthesize(**SURE)
+    assert [round(row["count"], -1) for row in model.counts("sex")] == [500, 0, 500, 0]
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
@@ -441,6 +456,68 @@ def test_the_largest_table_that_may_be_found_can_always_be_recorded() -> None:
         assert request.discovery.most <= before
         before = request.discovery.most
     assert before < 100
+
+
+def crowded_counts(alphabet: Alphabet, n: int) -> Counts:
+    """Return counts that are even over the integers below 32, or over 135 years."""
+    (axis,) = alphabet.axes
+    if isinstance(axis, OpenText):
+        return NamedCounts.seen({str(place): n // 99 for place in range(99)}, others=0)
+    places = range(1)  # of the shapes of texts, integers
+    if isinstance(axis, Bins):
+        places = range(bisect_left(axis.edges, 0), bisect_left(axis.edges, 32))
+    elif isinstance(axis, IntegerRange):
+        places = range(1890 - found.YEARS.start, 2025 - found.YEARS.start)
+    return Counts.sparse({place: n // len(places) for place in places}, k=alphabet.k)
+
+
+@pytest.mark.parametrize("kind", [sql.TEXT, sql.INTEGER, sql.FLOAT, sql.DATE, sql.ANY])
+def test_no_column_is_found_with_more_values_than_the_most(kind: str) -> None:
+    """A table is charged before they are found, and must have room for them."""
+
+    def count(alphabets: Sequence[Alphabet], _: tuple[str, ...]) -> tuple[Counts, ...]:
+        return tuple(crowded_counts(alphabet, 10**6) for alphabet in alphabets)
+
+    for most in (2, 5, 10, 20, 40, 100, 500):
+        request = DiscoveryRequest(
+            known=(Column(name="c", kind=kind, type_name=""),),
+            epsilon=Fraction(20),
+            delta=Fraction(1, 10**6),
+            most=most,
+        )
+        run = discovery._Discovery(request.bound(count), RandomSource())
+        run.find(count(request.counted_alphabets, request.columns))
+        assert run.fields or most < 20
+        for field in run.fields:
+            assert max(CodeBook.of({"schema": {"fields": [field]}}).sizes) <= most + 1
+
+
+def test_a_receipt_has_room_for_the_values_that_types_list() -> None:
+    listed = tuple(f"{value:0999}" for value in range(5000))
+    request = DiscoveryRequest(
+        known=(Column(name="c", kind=sql.TEXT, type_name="enum", values=listed),),
+        epsilon=Fraction(9),
+        delta=Fraction(1, 10**6),
+    )
+    assert request.room > len(json.dumps(listed)) > discovery.LETTERS_ROOM
+
+
+def test_values_that_types_list_leave_less_room_for_those_to_be_found() -> None:
+    listed = tuple(str(value) for value in range(130))
+    columns = [("text", ())] * 5 + [("enum", listed)] * 5
+    known = tuple(
+        Column(name=f"c{i}", kind=sql.TEXT, type_name=name, values=values)
+        for i, (name, values) in enumerate(columns)
+    )
+    whole = DiscoveryRequest(known=known, epsilon=Fraction(9), delta=Fraction(1, 10**6))
+    request = FoundTableRequest.of(whole, "auto")
+    found_letters = [str(value) for value in range(request.discovery.most)]
+    fields = [
+        {"name": column.name, "type": "string", "categories": list(column.values or found_letters)}
+        for column in known
+    ]
+    book = CodeBook.of({"schema": {"fields": fields}})
+    assert ModelRequest(codebook=book, epsilon=Fraction(1)).room <= request.room
 
 
 @pytest.mark.parametrize("shape", ["9", "-9", "9.9", "9,9", "9.9e-9"])

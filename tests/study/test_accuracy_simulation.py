@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import pytest
@@ -49,6 +50,15 @@ def test_exact_and_monte_carlo_agree_in_every_setting_and_a_planted_error_is_rej
             rejected[factor] += not found.low - 1e-9 <= factor * exact <= found.high + 1e-9
     # One rejection would fail the agreement above; we ask for a third of all settings.
     assert min(rejected.values()) >= SETTINGS / 3, rejected
+
+
+def test_an_interval_allows_for_what_is_too_rare_to_show_also_where_n_is_private():
+    sampler = dproo.mechanism("ls-roo", epsilon=1, k=4, neighbours="add-remove")
+    found = dproo.accuracy(
+        sampler, [1, 0, 0, 0], n=20, method="monte carlo", trials=40, confidence=0.99, seed=1
+    )
+    rare = float(sampler.worst_alpha_among(20)) * log(200) / 120
+    assert found.high - found.alpha == pytest.approx(rare)
 
 
 @pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo"])

@@ -60,6 +60,12 @@ def test_letters_of_no_chance_make_no_nan():
     assert law.pairs()[0, 1][0, 0] == pytest.approx(1)
 
 
+def test_a_total_that_is_lost_in_the_noise_is_projected_to():
+    for first in (1e17, 1e25):
+        table = projected(np.array([first, first / 2, -first]), 1.0)
+        assert table.tolist() == [pytest.approx(0, abs=1), 0.0, 0.0]
+
+
 def loss(law, counts, weights, n):
     total = 0.0
     for family, table in counts.items():

@@ -253,6 +253,12 @@ def test_half_of_an_interval_is_what_noise_exceeds_one_time_in_twenty(loss, summ
             assert 2 * q ** (shorter + 1) / (1 + q) > Fraction(1, 20)
 
 
+def test_an_interval_is_as_wide_as_noise_however_large():
+    for exponent in (10, 16, 25, 40):
+        measured = Measurement((0,), (), ratio=Ratio.of(Fraction(1, 10**exponent)))
+        assert half_width(measured, 1) == pytest.approx(2.996 * 10**exponent, rel=0.01)
+
+
 def test_counts_of_unknown_columns_are_refused():
     with pytest.raises(ValueError, match="column must be one of age, sick, ward"):
         a_model().counts("wards")

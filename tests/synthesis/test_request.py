@@ -281,6 +281,12 @@ def test_gaussian_noise_spends_the_rho_of_epsilon_and_delta(relation, g):
     assert rho * Fraction(99, 100) < certificate.rho <= rho
 
 
+def test_the_epsilon_of_gaussian_noise_is_never_rounded_down():
+    for tenths in range(1, 10):
+        request = made(epsilon=Fraction(tenths, 10), delta=Fraction("1e-6"), noise="gaussian")
+        assert Fraction(request.certificate.epsilon) >= request.epsilon
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("g", [1, 2])
 def test_the_squares_of_changes_add_up_to_no_more_than_gaussian_noise_pays_for(relation, g):

@@ -45,7 +45,10 @@ class Way:
 
     @property
     def alpha(self) -> Fraction:
-        """The worst-case accuracy of each record."""
+        """The worst-case accuracy of each record, where the data has the sampler's ``n``.
+
+        Under add-remove that is the largest number of records allowed.
+        """
         return self.sampler.worst_alpha
 
 

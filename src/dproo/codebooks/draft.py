@@ -13,6 +13,7 @@ from dproo.counting.fit import Column, looks_like_record, named
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import describe
 from dproo.counting.sql import statements as sql
+from dproo.schema import OTHER
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
 TO_DO = "TODO: "
@@ -104,9 +105,25 @@ def drafted(
 
 def _field(column: Column, *, is_text: bool) -> dict[str, Any]:
     kind, letters = _TYPES[str(column.kind)]
-    if column.values:
-        letters = {"categories": list(column.values)}
-    return {"name": column.name, "type": kind, **(_UNTYPED if is_text else letters)}
+    known = {"type": kind, **(_UNTYPED if is_text else letters)}
+    return {"name": column.name, **(letters_of_type(column.values) if column.values else known)}
+
+
+def letters_of_type(values: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a column whose type lists its values.
+
+    An empty text is a missing cell. If a value is ``"other"``, all other cells are called
+    something else.
+
+    >>> letters_of_type(["", "female", "male", "other"])
+    {'type': 'string', 'categories': ['female', 'male', 'other'], 'other': 'any other'}
+    """
+    letters = [value for value in values if value]
+    other = OTHER
+    while other in letters:
+        other = f"any {other}"
+    named = {"other": other} if other != OTHER else {}
+    return {"type": "string", "categories": letters, **named}
 
 
 def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:

@@ -202,13 +202,15 @@ def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, 
     return tuple(sorted({float(math.ceil(end)) for end in ends} if is_whole else ends))
 
 
-def quantiles(edges: Sequence[float], noisy: Sequence[int], noise: float) -> list[float]:
+def quantiles(
+    edges: Sequence[float], noisy: Sequence[int], noise: float, *, most: int = BINS
+) -> list[float]:
     """Return those edges of cells between which there are about equally many records.
 
     The noise is the deviation of the sum of all noisy counts; each bin holds several times that.
     """
     running = list(accumulate(max(0, number) for number in noisy[: len(edges) - 1]))
-    bins = max(1, min(BINS, int(running[-1] / max(4 * noise, 1))))
+    bins = max(1, min(BINS, most, int(running[-1] / max(4 * noise, 1))))
     places = (bisect_left(running, running[-1] * place / bins) for place in range(1, bins))
     return sorted({edges[0], edges[-1], *(edges[place + 1] for place in places)})
 
@@ -235,7 +237,7 @@ def integers_field(
     return {"name": name, "type": "integer", "constraints": ends}, covered
 
 
-def bins_of_letters(letters: Mapping[str, int]) -> list[float]:
+def bins_of_letters(letters: Mapping[str, int], *, most: int = BINS) -> list[float]:
     """Return edges between which there are about equally many records, from counts of integers.
 
     >>> bins_of_letters({str(age): 10 for age in range(30)})[:3]
@@ -243,7 +245,7 @@ def bins_of_letters(letters: Mapping[str, int]) -> list[float]:
     """
     numbers = sorted((int(letter), count) for letter, count in letters.items())
     edges = [float(number) for number, _ in numbers]
-    return quantiles([*edges, edges[-1] + 1], [count for _, count in numbers], 0)
+    return quantiles([*edges, edges[-1] + 1], [count for _, count in numbers], 0, most=most)
 
 
 def are_integers(letters: Mapping[str, int]) -> bool:
@@ -276,21 +278,25 @@ def category_field(
 
 
 def dates_field(
-    name: str, noisy: Sequence[int], scale: float, guess: Guess
+    name: str, noisy: Sequence[int], scale: float, guess: Guess, *, most: int
 ) -> tuple[dict[str, Any], int] | None:
     """Return the field of dates, by month or year, and about how many records it covers.
 
-    The noisy counts are of :data:`YEARS`, and of all cells outside.
+    The noisy counts are of :data:`YEARS`, and of all cells outside. Of more than ``most`` years,
+    those in a row are taken that cover most.
     """
     inside = spread(noisy[:-1], scale)
     if not inside:
         return None
+    if len(inside) > most:
+        rows = (inside[at : at + most] for at in range(len(inside) - most + 1))
+        inside = max(rows, key=lambda row: sum(noisy[place] for place in row))
     first, last = YEARS[inside[0]], YEARS[inside[-1]]
     covered = sum(noisy[place] for place in inside)
     form = {} if guess.format == _ISO else {"format": _STRFTIME[guess.format]}
     kind, ends = "year", (first, last)
     # Between slashes, either of two numbers may be the month.
-    if 12 * (last - first + 1) <= MONTHS and guess.format != _SLASHES:
+    if 12 * len(inside) <= min(MONTHS, most) and guess.format != _SLASHES:
         kind, ends = "yearmonth", (f"{first}-01", f"{last}-12")  # type: ignore[assignment]
     bounds = {"minimum": ends[0], "maximum": ends[1]}
     return {"name": name, "type": kind, "constraints": bounds, **form}, covered

@@ -237,7 +237,8 @@ _REMEDIES = {
 
 
 def _fit_letters(column: Column, axis: Letters) -> str:
-    possible = [text for text in axis.places if _is_possible(text, column, axis)]
+    listed = {axis.text_of(value) for value in column.values}
+    possible = [text for text in axis.places if _is_possible(text, column, axis, listed)]
     if not possible:
         _refuse(column, "can never be one of the letters")
     if len(possible) == len(axis.places):
@@ -253,7 +254,7 @@ def _fit_letters(column: Column, axis: Letters) -> str:
     )
 
 
-def _is_possible(text: str, column: Column, axis: Letters) -> bool:
+def _is_possible(text: str, column: Column, axis: Letters, listed: set[str | None]) -> bool:
     if column.kind in _NUMBERS:
         return bool(re.fullmatch(INTEGER_TEXT.replace("{0,17}", "*"), text))
     if column.kind == sql.BOOLEAN:
@@ -261,9 +262,7 @@ def _is_possible(text: str, column: Column, axis: Letters) -> bool:
     if column.kind in _DAYS:
         reading = axis.reading.kind
         return bool(re.fullmatch(KINDS[reading if reading in DAYS else DATE].shape, text))
-    if column.values:
-        return text in {axis.text_of(value) for value in column.values}
-    return True
+    return not listed or text in listed
 
 
 def _refuse(column: Column, what: str, remedy: str = "") -> None:

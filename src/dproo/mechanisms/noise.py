@@ -251,12 +251,10 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> Fraction:
         gain = own + order * log_lower(order / less)
         return (epsilon - (needed - gain) / less) / order
 
+    largest = max(30, floor(needed / epsilon).bit_length() + 2)  # beyond the best order
     orders = [
         1 + Fraction(16 + step, 16) * Fraction(2) ** level
-        for level in range(-6, 30)
+        for level in range(-6, largest)
         for step in range(16)
     ]
-    best = max(rate(order) for order in orders)
-    if not best > 0:
-        raise ValueError(refusal("delta", "be larger at so small an epsilon", delta))
-    return 1 / rounded_up(1 / best)
+    return 1 / rounded_up(1 / max(map(rate, orders)))

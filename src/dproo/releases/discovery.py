@@ -16,13 +16,14 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from dproo.codebooks import found
-from dproo.codebooks.draft import PROFILE
+from dproo.codebooks.draft import PROFILE, letters_of_type
 from dproo.codebooks.found import DATES, NUMERIC, Guess
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, is_at_most_exp, log_upper
 from dproo.counting.fit import Column
 from dproo.counting.sql import statements as sql
+from dproo.ledger.events import canonical
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
 from dproo.mechanisms.noise import RESERVE, Ratio
@@ -143,7 +144,7 @@ class DiscoveryRequest(StagedRequest):
         if column.kind == sql.BOOLEAN:
             return Letters.of(["true", "false"])
         if column.values:
-            return Letters.of(column.values)
+            return Letters.of(letters_of_type(column.values)["categories"])
         if column.kind in _NUMBERS:
             return Guess(NUMERIC).octaves()
         return Guess(DATES).years() if column.kind in _DAYS else found.shapes()
@@ -156,7 +157,8 @@ class DiscoveryRequest(StagedRequest):
     @property
     def room(self) -> int:
         """Bytes of the ledger that the receipt may need."""
-        return super().room + LETTERS_ROOM + len(self.known) * _REST
+        listed = sum(len(canonical(list(column.values))) for column in self.known)
+        return super().room + LETTERS_ROOM + len(self.known) * _REST + listed
 
     @property
     def public_choices(self) -> dict[str, Any]:
@@ -307,8 +309,7 @@ class _Discovery:
         for column in request.known:
             name = column.name
             if name not in states:
-                listed = {"type": "string", "categories": list(column.values)}
-                kind = listed if column.values else {"type": "boolean"}
+                kind = letters_of_type(column.values) if column.values else {"type": "boolean"}
                 self.fields.append({"name": name, **kind, "source": "its type lists them"})
             elif name in grids:
                 self._cut(states[name], edges[name], grids[name])
@@ -377,7 +378,7 @@ class _Discovery:
         if state.noisy is None or not state.guess.is_whole or self.request.is_rehearsed:
             return False
         edges = found.grid(*state.noisy, is_whole=True)
-        return bool(edges) and edges[-1] - edges[0] <= found.NARROW
+        return bool(edges) and edges[-1] - edges[0] <= min(found.NARROW, self.request.most)
 
     def _edges(self, state: _ColumnState) -> tuple[float, ...]:
         """Return the grid that counts the numbers of a column; empty if it needs none."""
@@ -402,18 +403,19 @@ class _Discovery:
         if sum(state.letters.values()) > covered:
             self._settle(state)
             return
-        cut = found.quantiles(edges, noisy, math.sqrt(2 * len(edges)) * scale)
+        deviation = math.sqrt(2 * len(edges)) * scale
+        cut = found.quantiles(edges, noisy, deviation, most=self.request.most)
         self._keep(name, found.bins_field(name, cut, state.guess), covered)
 
     def _settle(self, state: _ColumnState) -> None:
         """Add a field from what was released of a column."""
         name, letters = state.column.name, state.letters
         if state.guess.kind == DATES and state.noisy is not None:
-            dates = found.dates_field(name, *state.noisy, state.guess)
+            dates = found.dates_field(name, *state.noisy, state.guess, most=self.request.most)
             self._keep(name, *(dates or ({}, 0)))
             return
         if state.guess.kind == NUMERIC and found.have_bins(letters):
-            edges = found.bins_of_letters(letters)
+            edges = found.bins_of_letters(letters, most=self.request.most)
             guess = replace(state.guess, is_whole=True)
             self._keep(name, found.bins_field(name, edges, guess), sum(letters.values()))
             return

@@ -20,6 +20,7 @@ from dproo import __version__, counting
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
+from dproo.core.numbers import float_upper
 from dproo.core.partition import DEALT_MAX
 from dproo.counting.boundary import apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
@@ -427,5 +428,5 @@ def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
         certificate=drawn.certificate,
         software=f"dproo {__version__}",
         n=n if protection.neighbours == REPLACE else None,
-        worst_alpha=None if alpha is None else float(alpha),
+        worst_alpha=None if alpha is None else float_upper(alpha),
     )

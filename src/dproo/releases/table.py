@@ -15,6 +15,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any
 
+from dproo.codebooks.draft import letters_of_type
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -305,7 +306,7 @@ def _imagined(column: Column) -> dict[str, Any]:
     """Return a field that a column of this type could have."""
     own: dict[str, Any] = {"type": "string", "categories": ["a", "b"]}
     if column.values:
-        own = {"type": "string", "categories": list(column.values)}
+        own = letters_of_type(column.values)
     elif column.kind in {sql.INTEGER, sql.DECIMAL, sql.FLOAT}:
         own = {"type": "number", "bins": [0, 1, 2]}
     elif column.kind in {sql.DATE, sql.TIMESTAMP, sql.INSTANT}:
@@ -317,9 +318,10 @@ def _imagined(column: Column) -> dict[str, Any]:
 
 def _largest(discovery: DiscoveryRequest, network: Wiring, most: int) -> ModelRequest:
     """Return the table of the largest code book that may be found."""
+    any_letters = {"type": "integer", "categories": list(range(most))}
     fields = [
-        {"name": name, "type": "integer", "categories": list(range(most))}
-        for name in discovery.columns
+        {"name": column.name, **(letters_of_type(column.values) if column.values else any_letters)}
+        for column in discovery.known
     ]
     return ModelRequest(
         codebook=CodeBook.of({"schema": {"fields": fields}}),

@@ -68,7 +68,7 @@ def simulate(
         gap = _mean_gap(mechanism, shares / shares.sum(), n, trials // BATCHES, generator)
         gaps[batch] = np.bincount(member, weights=gap) / letters
     alpha, low, high = interval(gaps, letters, confidence)
-    reach = float(mechanism.worst_alpha) if isinstance(mechanism, Mechanism) else 1.0
+    reach = float(mechanism.worst_alpha_among(n)) if isinstance(mechanism, Mechanism) else 1.0
     rare = reach * log(2 / (1 - confidence)) / (3 * trials)
     low, high = max(0.0, low - rare), min(1.0, high + rare)
     output = shares + gaps.mean(axis=0)[member]

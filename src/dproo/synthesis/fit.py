@@ -57,7 +57,8 @@ def projected(values: Array, total: float) -> Array:
     flat = values.ravel()
     falling = np.sort(flat)[::-1]
     excess = np.cumsum(falling) - total
-    last = np.nonzero(falling - excess / np.arange(1, flat.size + 1) > 0)[0][-1]
+    above = np.nonzero(falling - excess / np.arange(1, flat.size + 1) > 0)[0]
+    last = above[-1] if above.size else 0  # none if the total is lost in rounding
     return np.asarray(np.maximum(values - excess[last] / (last + 1), 0.0))
 
 

@@ -585,10 +585,10 @@ def half_width(measured: Measurement, summed: int) -> int:
     """
     if measured.ratio is None:
         return math.ceil(1.96 * math.sqrt(measured.deviation_squared * summed))
-    q, widest = float(measured.ratio.value), math.exp(-_LEAST)
+    q, widest = measured.ratio.value, math.exp(-_LEAST)
     if q > widest:  # beyond this, the noise is only scaled
-        return math.ceil((_quantile(widest, summed) + 1) * _LEAST / -math.log(q))
-    return _quantile(q, summed)
+        return math.ceil((_quantile(widest, summed) + 1) * _LEAST / -math.log1p(float(q - 1)))
+    return _quantile(float(q), summed)
 
 
 _LEAST = 0.01

@@ -24,6 +24,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.numbers import (
     exp_upper,
+    float_upper,
     fraction_text,
     is_at_most_exp,
     log_float_upper,
@@ -161,7 +162,7 @@ class TableCertificate:
     def epsilon(self) -> float:
         """The privacy loss, as the least float that is not below it."""
         if self.ratio is None:
-            return float(self.request.epsilon)
+            return float_upper(self.request.epsilon)
         return log_float_upper(self.ratio)
 
     @property
