@@ -505,6 +505,18 @@ MUTANTS = {
     "a group is drawn from the units of the one before it": (
         "pick_each", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),
+    "an unreadable decimal of Arrow is a missing one": (
+        "arrow._decimals", "return pc.if_else(is_valid, valid, beyond)", "return pc.if_else(is_valid, valid, pa.scalar(None, dtype))", "counting/test_unreadable_identifiers.py::test_a_decimal_with_too_many_digits_names_nobody",
+    ),
+    "a code book calls unreadable identifiers missing": (
+        "can_be_missing", '{"\\0", "\\ufffd"}', '{"\\0"}', "releases/test_people_release.py::test_no_code_book_makes_unreadable_identifiers_several_people",
+    ),
+    "nanoseconds are rounded to the next day": (
+        "in_range", 'if type_name in {"TIMESTAMP_NS", NANOSECONDS}:', 'if type_name == "":', "counting/test_engines.py::test_a_nanosecond_before_midnight_is_of_the_day_before",
+    ),
+    "moments of every unit are taken for alike": (
+        "_MILLIS", "MILLIS=(?!<null>)", "MILLIS=", "counting/test_engines.py::test_files_of_a_pattern_may_differ_in_types_that_follow_from_their_cells",
+    ),
     "text is cut at the longest letter": (
         "arrow._longest", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
     ),
@@ -731,7 +743,7 @@ MUTANTS = {
         "run._charged", "    entry = apart(reserve, stop=stopped.set)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=stopped.set)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "run._charged", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt.as_dict()", UNSHOWN,
+        "run._charged", "receipt = apart(record, stop=_nothing, is_due=True)", "receipt = drawn.receipt.as_dict()", UNSHOWN,
     ),
     "n is told though it is private": (
         "run._receipt", "n=n if protection.neighbours == REPLACE else None", "n=n", PRIVATE_N,

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -21,12 +22,13 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.counting import boundary
 from dproo.counting.source import Source
 from dproo.counting.sources import descriptors
-from dproo.errors import ReleaseError, UnpreparedError
+from dproo.errors import BusyLedgerError, ReleaseError, UnpreparedError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import run as execute
 from dproo.releases.charge import Charge
 from dproo.releases.protection import Groups, Protection
+from dproo.releases.request import Stopped
 from dproo.releases.value import SampleRequest
 
 CANARY = "canary-7f3a"
@@ -619,3 +621,20 @@ def test_a_drawn_release_is_recorded_even_if_the_system_has_no_thread_left(
     else:
         receipt = data.value("c", ["flu", "cold"], epsilon="0.1").receipt
         assert ledger.released(receipt.ledger.entry)["values"] == receipt.as_dict()["values"]
+
+
+@pytest.mark.parametrize("spent", [0, None])
+def test_an_interrupt_between_steps_says_that_nothing_was_charged_only_if_it_is_known(
+    spent: int | None, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: Ledger, dataset: str) -> Any:
+        raise BusyLedgerError(f"the ledger was held by other processes for {dataset!r}.")
+
+    if spent is None:
+        monkeypatch.setattr(Ledger, "budget", unreadable)
+    for dataset in ("patients", "another"):
+        end = KeyboardInterrupt if spent == 0 else Stopped
+        with pytest.raises(KeyboardInterrupt) as raised, execute.between_steps(ledger, dataset):
+            raise KeyboardInterrupt
+        assert type(raised.value) is end
+        assert ("may stand" in str(raised.value)) == (spent is None)

@@ -24,7 +24,13 @@ from dproo.core.numbers import float_upper
 from dproo.core.partition import DEALT_MAX
 from dproo.counting.boundary import apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
-from dproo.errors import ChargedError, OutputError, ReleaseError
+from dproo.errors import (
+    ChargedError,
+    MissingLedgerError,
+    OutputError,
+    ReleaseError,
+    UnknownDatasetError,
+)
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
@@ -380,15 +386,19 @@ def between_steps(ledger: Ledger, dataset: str) -> Iterator[None]:
         after = None
         with suppress(KeyboardInterrupt):  # a second one
             after = _spent(ledger, dataset)
-        if after == before:
+        if after == before is not None:
             raise
         raise Stopped(f"{STOPPED} {MAY_STAND}") from None
 
 
 def _spent(ledger: Ledger, dataset: str) -> int | None:
-    with suppress(LedgerError):
+    """Return what a dataset was charged, or None if the ledger cannot be read."""
+    try:
         return ledger.budget(dataset).spent
-    return None
+    except (MissingLedgerError, UnknownDatasetError):
+        return 0
+    except LedgerError:
+        return None
 
 
 def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> BaseException:
