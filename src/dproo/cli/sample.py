@@ -262,8 +262,8 @@ _DEFAULTS: dict[str, Any] = {
     "minimum_people": None,
     **READING,
     "outside": OTHER,
-    "columns": (),
     "alphabets": (),
+    "columns": (),
     "by": None,
     "shares": (),
 }
