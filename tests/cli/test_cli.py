@@ -710,3 +710,31 @@ def test_the_command_that_declares_a_missing_budget_can_be_copied(name):
     declared = dproo(*shlex.split(found[1].replace("EPSILON", "3")))
     assert declared.returncode == 0, declared.stderr
     assert dproo(*RELEASE, "--dataset", name).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("demo --save", "save"),
+        ("figures --out", "out"),
+        ("serve --folder", "folder"),
+        ("ledger export --to", "to"),
+        ("--config", "config"),
+    ],
+)
+def test_an_empty_place_is_refused_not_taken_for_the_default(words, name, tmp_path):
+    env = {**os.environ, "DPROO_LEDGER": str(tmp_path / "ledger.sqlite3")}
+    Ledger.create(tmp_path / "ledger.sqlite3")
+    here = tmp_path / "here"
+    here.mkdir()
+    more = ["plan", "--n", "9", "--k", "3", "--epsilon", "1"] if name == "config" else []
+    result = dproo(*words.split(), "", *more, cwd=here, env=env)
+    assert result.returncode == 2, result.stdout
+    assert result.stderr.startswith(f"Error: {name} must be")
+    assert not list(here.iterdir())
+
+
+def test_letters_beside_a_code_book_are_what_is_refused():
+    book = str(EXAMPLES / "codebook.json")
+    result = dproo(*FREE, "--codebook", book)
+    assert result.stderr.startswith("Error: --alphabet cannot be used with --codebook")

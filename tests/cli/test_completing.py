@@ -3,6 +3,7 @@
 import duckdb
 import pytest
 from click.shell_completion import ShellComplete
+from support.commands import dproo
 
 from dproo.cli.commands import cli
 
@@ -53,3 +54,41 @@ def test_nothing_is_offered_where_nothing_can_be_told(tmp_path):
     for data in ("nowhere.csv", "postgresql://host/db", str(tmp_path), str(tmp_path / "x.csv")):
         assert names("sample", data, "--column") == []
     assert names("sample", "--column") == []
+
+
+def test_a_shell_gets_its_completion(monkeypatch):
+    monkeypatch.setenv("_DPROO_COMPLETE", "bash_source")
+    assert "COMPREPLY" in dproo().stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--no-header --column",
+        "--column x --no-header",
+        "--codebook book.json --column",
+        "--skip-rows=1 --by",
+        "--config mine.toml --column",
+    ],
+)
+def test_a_record_is_not_offered_as_a_column(words, tmp_path, monkeypatch):
+    table = tmp_path / "visits.csv"
+    table.write_text("SECRET,7\n")
+    monkeypatch.setenv("COMP_WORDS", f"dproo sample {table} {words} ")
+    assert names("sample", str(table), "--column") == []
+
+
+def test_a_record_is_not_offered_where_the_defaults_state_that_there_is_no_header(
+    tmp_path, monkeypatch
+):
+    table, config = tmp_path / "visits.csv", tmp_path / "dproo.toml"
+    table.write_text("SECRET,7\n")
+    config.write_text("[sample]\nhas_header = false\n")
+    monkeypatch.setenv("DPROO_CONFIG", str(config))
+    assert names("sample", str(table), "--column") == []
+
+
+def test_a_name_that_a_shell_would_run_is_not_offered(tmp_path):
+    table = tmp_path / "visits.csv"
+    table.write_text("$(reboot),`x`,ward\n")
+    assert names("sample", str(table), "--column") == ["ward"]

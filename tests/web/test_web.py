@@ -108,10 +108,11 @@ def test_the_page_leaves_the_sampler_to_auto(page):
 
 
 def test_the_command_that_is_shown_does_the_same(page):
-    (page.folder / "codebook.json").write_text(json.dumps(ORDER["codebook"]))
-    shown = order(page, epsilon="0.1").json["command"]
-    assert shown.startswith("dproo sample admissions.csv --column diagnosis")
-    command = shown.replace("dproo", COMMAND[0], 1)
+    (page.folder / "codebook.json").write_text("of other columns")
+    shown = order(page, epsilon="0.1").json
+    (page.folder / shown["saved_as"]).write_text(json.dumps(ORDER["codebook"]))
+    assert shown["command"].startswith("dproo sample admissions.csv --column diagnosis")
+    command = shown["command"].replace("dproo", COMMAND[0], 1)
     result = subprocess.run(  # noqa: S602 - it is for a shell
         command, shell=True, cwd=page.folder, capture_output=True, text=True, check=False
     )
@@ -129,10 +130,10 @@ def test_the_command_of_a_file_with_an_odd_name_does_the_same(page, name):
     data.write_bytes((page.folder / "admissions.csv").read_bytes())
     try:
         Ledger(page.ledger).declare(str(data.resolve()), budget="9", neighbours="replace")
-        (page.folder / "codebook.json").write_text(json.dumps(ORDER["codebook"]))
-        shown = order(page, data=name, epsilon="0.1").json["command"]
+        shown = order(page, data=name, epsilon="0.1").json
+        (page.folder / shown["saved_as"]).write_text(json.dumps(ORDER["codebook"]))
         result = subprocess.run(  # noqa: S602 - it is for a shell
-            shown.replace("dproo", COMMAND[0], 1),
+            shown["command"].replace("dproo", COMMAND[0], 1),
             shell=True,
             cwd=page.folder,
             capture_output=True,

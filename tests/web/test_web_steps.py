@@ -457,9 +457,9 @@ def test_only_what_a_code_book_describes_can_be_asked_for_with_one(page, what):
 
 
 def test_the_command_that_is_shown_releases_the_same_row(page):
-    (page.folder / "codebook.json").write_text(json.dumps(BOOK))
     shown = page.post("/api/order", ROW | {"network": "independent", "epsilon": "0.25"}).json
-    assert "--codebook codebook.json --network independent" in shown["command"]
+    (page.folder / shown["saved_as"]).write_text(json.dumps(BOOK))
+    assert f"--codebook {shown['saved_as']} --network independent" in shown["command"]
     command = shown["command"].replace("dproo", COMMAND[0], 1)
     subprocess.run(command, shell=True, cwd=page.folder, check=True, capture_output=True)  # noqa: S602
     line = Ledger(page.ledger).show()[0].lines[-1]

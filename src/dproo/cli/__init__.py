@@ -62,12 +62,15 @@ Commands:
 """
 """What ``dproo --help`` prints: whole, so that it takes no longer than starting Python."""
 
+_COMPLETE = "_DPROO_COMPLETE"
+"""The variable by which a shell asks for its completion, with no arguments."""
+
 
 def main() -> "NoReturn":
     """Run the command line."""
     ending.install()
     _leave_no_core()
-    asks_for_help = sys.argv[1:] in ([], ["-h"], ["--help"])
+    asks_for_help = sys.argv[1:] in ([], ["-h"], ["--help"]) and _COMPLETE not in os.environ
     code = 0
     if not (asks_for_help and _prints(MENU)):
         from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set

@@ -83,7 +83,7 @@ class _Commands(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
     """Read the defaults; the help of all commands is ``MENU``."""
-    ctx.default_map = _defaults(config)
+    ctx.default_map = defaults(config)
     ending.enter(ending.WORKING)  # what the command needs is loaded
 
 
@@ -101,13 +101,13 @@ def _is_protected(origin: Origin) -> bool:
     return is_protected(origin, options)
 
 
-def _defaults(config: str | None) -> dict[str, Any]:
+def defaults(config: str | None) -> dict[str, Any]:
     """Return the user's defaults: only options that a command has, and values that they take.
 
     A file whose name does not end in .toml may be data that a ledger protects, and which ledger is
     not known yet, so nothing in it decides the message.
     """
-    named = Path(config) if config else named_file("DPROO_CONFIG")
+    named = named_file("DPROO_CONFIG") if config is None else Path(config)
     folder = user_folder("XDG_CONFIG_HOME", ".config")
     path = named or (folder / "dproo" / "dproo.toml" if folder else None)
     if path is None or not (named or may_exist(path)):
@@ -134,8 +134,8 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
         where = f"in line {place[1]}" if place and place[1] else "at its end"
         hint = f" The mistake is {where}." if place else ""
         raise ValueError(refusal("config", "be TOML", path) + hint) from None
-    for table, defaults in tables.items():
-        if not isinstance(defaults, dict):
+    for table, given in tables.items():
+        if not isinstance(given, dict):
             condition = f"have {_key(table)} in the table of a command"
             raise ValueError(refusal("config", condition, path))  # noqa: TRY004 - not an argument
         command = cli.get_command(click.Context(cli), table)
@@ -144,7 +144,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
             near = _nearest(table, {name: name for name in _MODULES if name != table})
             raise ValueError(refusal("config", condition, path) + near)
         options = {str(option.name): option for option in command.params}
-        for name, value in defaults.items():
+        for name, value in given.items():
             if name not in options:
                 typed = {text.strip("-"): o for o in options for text in options[o].opts}
                 condition = f"contain no {_key(name)} under [{table}]"

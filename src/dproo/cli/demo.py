@@ -28,10 +28,10 @@ _BUDGET, _EPSILON = "1.5", "1"
 @click.option(
     "--save",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False),
     help="Write the invented data, its code book and its list of codes to this folder, and stop.",
 )
-def demo_command(folder: Path | None) -> None:
+def demo_command(folder: str | None) -> None:
     """See a plan, a release and a refusal, on invented data."""
     if folder is not None:
         _save(folder)
@@ -42,7 +42,7 @@ def demo_command(folder: Path | None) -> None:
         _walk(Path(temporary))
 
 
-def _save(folder: Path) -> None:
+def _save(place: str | Path) -> None:
     """Write the invented admissions, and what is public about them; overwrite nothing."""
     fields = ",\n".join(f"      {json.dumps(field)}" for field in FIELDS)
     texts = {
@@ -51,7 +51,7 @@ def _save(folder: Path) -> None:
         f'  "schema": {{\n    "fields": [\n{fields}\n    ]\n  }}\n}}\n',
         "diagnosis_codes.txt": "".join(f"{code}\n" for code in SHARES),
     }
-    folder_of("save", folder)
+    folder = folder_of("save", place)
     for name, text in texts.items():
         path = folder / name
         if path.exists() and path.read_bytes() != text.encode():

@@ -249,7 +249,9 @@ def accept(*, path: str | None) -> None:
 def export(*, target: str | None, path: str | None) -> None:
     """Print all events, oldest first, one JSON object per line."""
     ledger = Ledger(book_of(path))
-    if target:
+    if target is not None:
+        if not target:
+            raise ValueError(refusal("to", "be the path of a new file", target))
         made = copy(ledger, Path(target))
         echo(f"{_events(len(made.export()))} in {made.path}")
         return

@@ -36,18 +36,6 @@ def _offering(*names: str) -> Callable[..., list[str]]:
     return lambda *typed: [name for name in names if name.startswith(typed[-1])]
 
 
-def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the columns of the file in the command, or none if it cannot be read."""
-    # An option that still lacks its value stops the parser before the argument.
-    data = context.params.get("data") or next(iter(context.args), "")
-    with suppress(Exception):  # a shell shows no errors, and a file may be anything
-        from dproo.counting.source import describe  # noqa: PLC0415 - it takes long
-
-        names = (column.name for column in describe(Path(data).expanduser()))
-        return [name for name in names if name.startswith(incomplete)]
-    return []
-
-
 _SOON = 100
 """Milliseconds after which a signal is noticed while nobody reads the result."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -41,6 +44,43 @@ from dproo.schema import OTHER, UNIFORM, Alphabet, Record
 from dproo.schema.axis import OPEN
 from dproo.schema.codebook import CodeBook
 
+_LAYOUT = {"codebook", "comment", "delimiter", "encoding", "format", "has_header", "skip_rows"}
+"""The options that may say where the header is, or that there is none."""
+
+_SPECIAL = frozenset("$`\\\"'!;|&<>(){}*?#~\n")
+"""Characters of a name that a shell would not take as they stand."""
+
+
+def _columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the columns of the file in the command, or none if its first line may be a record.
+
+    The whole command line counts, and the user's defaults: what stands behind the cursor, or in
+    a code book, may declare that the file has no header.
+    """
+    # An option that still lacks its value stops the parser before the argument.
+    data = context.params.get("data") or next(iter(context.args), "")
+    with suppress(Exception):  # a shell shows no errors, and a file may be anything
+        if _may_lack_header(context):
+            return []
+        from dproo.counting.source import describe  # noqa: PLC0415 - it takes long
+
+        names = (column.name for column in describe(Path(data).expanduser()))
+        return [n for n in names if n.startswith(incomplete) and not _SPECIAL.intersection(n)]
+    return []
+
+
+def _may_lack_header(context: click.Context) -> bool:
+    """Return whether anything but the file's name declares how its lines are laid out."""
+    from dproo.cli.commands import defaults  # noqa: PLC0415 - only a shell needs it here
+
+    typed = os.environ.get("COMP_WORDS", "")
+    known = [option for option in context.command.params if option.name in _LAYOUT]
+    stated = defaults(None).get(context.info_name or "", {})
+    return not _LAYOUT.isdisjoint(stated) or any(
+        text in typed for text in ["--config", *(text for one in known for text in one.opts)]
+    )
+
+
 _DATA = click.argument("data", shell_complete=output.files)
 _COLUMNS = (
     click.option(
@@ -48,7 +88,7 @@ _COLUMNS = (
         "columns",
         multiple=True,
         help="The column; repeat it for several columns.",
-        shell_complete=output.columns,
+        shell_complete=_columns,
     ),
     click.option(
         "--alphabet",
@@ -86,7 +126,7 @@ _CHARGE = (
     click.option(
         "--person",
         help="The column that identifies people: count one record of each person.",
-        shell_complete=output.columns,
+        shell_complete=_columns,
     ),
     click.option(
         "--missing-person",
@@ -151,7 +191,7 @@ found_options = with_options((_DATA, *_SOURCE, *LAYOUT_OPTIONS, HEADER_OPTION, *
 )
 @click.option(
     "--by",
-    shell_complete=output.columns,
+    shell_complete=_columns,
     help="A column of groups: release one record for each. It costs epsilon once with"
     " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
     " replaced can leave one group and enter another.",
@@ -222,8 +262,8 @@ _DEFAULTS: dict[str, Any] = {
     "minimum_people": None,
     **READING,
     "outside": OTHER,
-    "columns": (),
     "alphabets": (),
+    "columns": (),
     "by": None,
     "shares": (),
 }

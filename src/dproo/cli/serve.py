@@ -16,7 +16,7 @@ import click
 
 from dproo.cli.options import book_of
 from dproo.cli.output import echo, json_option, ledger_option, print_json
-from dproo.core.checks import needing
+from dproo.core.checks import needing, refusal
 from dproo.integrations.agent import Desk
 from dproo.web.worker import Worker
 
@@ -44,6 +44,8 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --open
       dproo serve --folder examples --ledger ledger.sqlite3
     """
+    if not folder:
+        raise ValueError(refusal("folder", "be a folder that exists", folder))
     worker = Worker.start()  # it loads while the server does
     click.get_current_context().call_on_close(worker.stop)
     with needing("starlette, uvicorn and jinja2", extra="web"):

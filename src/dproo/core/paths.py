@@ -171,6 +171,8 @@ def folder_of(name: str, path: str | Path) -> Path:
         ValueError: there is none, and none can be made, or it cannot be written.
     """
     folder = path_of(name, path)
+    if path == "":  # as from a variable that is not set: a path would be the working folder
+        raise ValueError(refusal(name, "be a folder that can be written", path))
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):  # noqa: PTH112 - Path raises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
@@ -40,8 +41,7 @@ from dproo.schema.codebook import CodeBook
 from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import FIELDS, Folder, NamedData, integer_of, texts_of
 
-SAVED_AS = "codebook.json"
-"""The file name of a code book that the page saves."""
+_MOST_BOOKS = 1000
 
 RELATIONS = {
     REPLACE: "the number of records is public",
@@ -65,6 +65,7 @@ class Order:
         account: the current state of the budget to charge.
         warnings: why cells may count as ``other`` that should not.
         is_charged: whether it would be charged now; otherwise its approval is requested.
+        saved_as: the name of the file for the code book in the command that is shown.
     """
 
     request: _Request
@@ -75,6 +76,7 @@ class Order:
     ledger: Ledger
     warnings: tuple[str, ...] = ()
     is_charged: bool = True
+    saved_as: str = ""
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
@@ -100,7 +102,13 @@ class Order:
         else:
             request = _described(book, texts, protection.described_by(book))
         order = cls(
-            request=request, source=source, book=book, texts=texts, account=account, ledger=opened
+            request=request,
+            source=source,
+            book=book,
+            texts=texts,
+            account=account,
+            ledger=opened,
+            saved_as="" if book is None else _new_book(folder),
         )
         is_charged = require_charge(request, order._charge)
         return replace(order, is_charged=is_charged, warnings=order._checked())
@@ -150,6 +158,7 @@ class Order:
             "budget": in_epsilon(account.budget),
             "warnings": [*epsilon_warnings(self.request.cost), *second, *self.warnings],
             "command": self._command,
+            "saved_as": self.saved_as,
         }
 
     @property
@@ -176,7 +185,7 @@ class Order:
         """The equivalent command; URLs of databases are withheld: they may hold passwords."""
         account, texts, source, request = self.account, self.texts, self.source, self.request
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
-        given["codebook"] = SAVED_AS if self.book is not None else ""
+        given["codebook"] = self.saved_as
         if isinstance(request, SampleRequest):
             given["sampler"] = request.chosen
         elif isinstance(request, OpenRequest):
@@ -212,6 +221,12 @@ class Order:
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
+
+
+def _new_book(folder: Folder) -> str:
+    """Return a name for a code book that no file of the folder has: it may hold another one."""
+    names = ("codebook.json", *(f"codebook-{number}.json" for number in range(2, _MOST_BOOKS)))
+    return next((name for name in names if not os.path.lexists(folder.root / name)), names[-1])
 
 
 def _path(name: str) -> str:

@@ -12,6 +12,7 @@ const FILE = "codebook.json";
 export class Builder {
   constructor(changed) {
     Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false, edits: 0 });
+    this.savedAs = FILE; // until a review names another one
     const body = () => ({ codebook: this.book(), cell: find("cell").value });
     this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
       show: (found) => this.show(found),
@@ -36,7 +37,7 @@ export class Builder {
       event.stopPropagation(); // it changes nothing that is released
       if (this.ticked.length && !this.isFinding) this.ask();
     });
-    find("save-book").addEventListener("click", () => save(this.found.codebook, FILE));
+    find("save-book").addEventListener("click", () => save(this.found.codebook, this.savedAs));
     find("open-book").addEventListener("change", ({ target }) => {
       this.open(target.files[0]);
       target.value = "";

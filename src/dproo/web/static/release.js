@@ -51,6 +51,9 @@ const confirmation = reviewOf({
     const [plan, body] = foreseen();
     return ask("enough", { body: { plan, ...body } });
   },
+  shows: ({ saved_as: name }) => {
+    if (name) builder.savedAs = name;
+  },
   done: () => budget.refresh(),
 });
 

@@ -12,8 +12,11 @@ const UNKNOWN =
   "The answer was lost, so this page does not know whether the release was charged. Look at the Ledger" +
   " before you try again: what was charged stays charged, and what was released can be downloaded there.";
 
-/** Connect review and confirmation; `refused` is called with what is wrong in the order. */
-export function reviewOf({ order, refused, foresee, enough, done }) {
+/**
+ * Connect review and confirmation; `refused` is called with what is wrong in the order, and `shows`
+ * with the order that is shown.
+ */
+export function reviewOf({ order, refused, foresee, enough, shows, done }) {
   let nonce = null;
   let reviews = 0; // an answer to an earlier one is not shown
   let pending = null; // the options of a review that was asked for and is not answered yet
@@ -38,6 +41,7 @@ export function reviewOf({ order, refused, foresee, enough, done }) {
 
   function show(shown) {
     nonce = shown.nonce;
+    shows(shown);
     for (const id of ["summary", "left", "cost", "left_after", "command"]) find(id).textContent = shown[id];
     const { budget, left, cost } = shown;
     find("meter-spent").style.width = `${(100 * (budget - left)) / budget}%`;
