@@ -23,6 +23,7 @@ from support.draws import some
 import dproo
 from dproo import Ledger, Model
 from dproo.cli.commands import run
+from dproo.errors import ChargedError
 from dproo.integrations.agent import Desk, Refused
 from dproo.integrations.mcp import server_of
 
@@ -307,6 +308,19 @@ def test_what_fails_after_the_charge_says_no_more(desk: Desk, folder: Path) -> N
     assert Ledger(folder / "ledger.sqlite3").show()[0].left == 7 * 10**8
 
 
+def test_an_agent_is_not_told_of_a_charge_that_may_not_stand(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ChargedError("the ledger was lost in the middle of a commit")
+
+    monkeypatch.setattr(Ledger, "reserve", fail)
+    with pytest.raises(Refused) as refused:
+        desk.answer("sample", {"dataset": "admissions", "epsilon": "0.5"})
+    told = "The release failed and may have been charged; details are withheld."
+    assert str(refused.value) == told
+
+
 def test_a_dataset_without_a_budget_is_told_to_the_owner_only(
     desk: Desk, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -398,9 +412,10 @@ def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> No
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(b"[\n{}\nnull\n")  # nobody waits for an answer to these
-        for number, odd in enumerate(["\ud800", "a\udfff", {"\ud800": 1}]):
+        for number, odd in enumerate(["\ud800", "a\udfff", {"\ud800": 1}, "long"]):
             asked = call | {"id": number, "params": {"name": "budget", "arguments": {"x": odd}}}
-            server.stdin.write(json.dumps(asked).encode() + b"\n")
+            text = json.dumps(asked).replace('"long"', "9" * 5000)
+            server.stdin.write(text.encode() + b"\n")
             server.stdin.flush()
             answer = json.loads(server.stdout.readline())
             assert answer["id"] == number

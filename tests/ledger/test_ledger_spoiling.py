@@ -150,6 +150,27 @@ def test_the_database_takes_exactly_the_receipts_that_python_can_read(
     ledger.verify()
 
 
+def test_a_zero_byte_in_the_name_of_a_column_is_no_other_character(
+    ledger: Ledger, bob: Any
+) -> None:
+    """PostgreSQL has no zero byte, and what stands for it there must not be a name of its own."""
+    written = ["\\u0000", "\\ue000", "\\uE000", "\\ue000\\ue001", "\\ue000\\ue002"]
+    written += [rf"\{text}" for text in written]  # the letters themselves
+    for allowed in written:
+        column = json.loads(f'"{allowed}"')
+        dataset = f"only {len(ledger.datasets())}"
+        ledger.declare(dataset, budget=1, limits=Limits(columns=[column]), **REPLACE)
+        for asked in written:
+            query = "SELECT dproo.reserve(%s, '1/1000', NULL, %s, NULL, %s)"
+            request = f'{{"columns":["{asked}"]}}'
+            is_charged = is_taken(bob, query, dataset, request, DICE.randbytes(16).hex())
+            assert is_charged == (json.loads(f'"{asked}"') == column), (allowed, asked)
+        with pytest.raises(errors.RuleRefused) as refused:
+            ledger.reserve(dataset, epsilon="0.1", request={"columns": ["x"]}, **REPLACE)
+        assert refused.value.condition == f"only {column} may be released"
+    ledger.verify()
+
+
 @pytest.mark.parametrize("digits", [99, 100, 101, 200, 2000])
 def test_a_fraction_that_is_taken_can_be_read(ledger: Ledger, bob: Any, digits: int) -> None:
     exact = Fraction(10 ** (digits - 1) + 1, 10**digits + 3)

@@ -160,13 +160,20 @@ def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
     if not isinstance(message, ValidationError):
         return None
     try:
-        asked = json.loads(message.errors(include_url=False)[0]["input"])
+        # A number that is too long for an integer is no id either.
+        asked = json.loads(
+            message.errors(include_url=False)[0]["input"],
+            parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits),
+        )
     except (TypeError, ValueError, RecursionError):
         return None
     number = asked.get("id") if isinstance(asked, dict) and "method" in asked else None
     if not isinstance(number, int | str):
         return None
-    told = "A request must be JSON-RPC, and its text valid Unicode. Nothing was charged."
+    told = (
+        "A request must be JSON-RPC, its text valid Unicode, and no number too long."
+        " Nothing was charged."
+    )
     error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=told)
     return SessionMessage(protocol.JSONRPCError(jsonrpc="2.0", id=number, error=error))
 

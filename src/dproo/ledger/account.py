@@ -491,7 +491,7 @@ class Replay:
             seq, problem = min(self.problems.items())
             more = len(self.problems) - 1
             also = f" So do {more} others." if more else ""
-            what = f"event {seq} breaks the rules: {problem}"
+            what = f"event {seq} breaks the rules: {problem.removesuffix('.')}"
             if problem == BROKEN_CHAIN:
                 what = f"{problem} at event {seq}"
             raise corrupt(ledger, f"{what}.{also}")

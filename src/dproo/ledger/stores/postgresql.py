@@ -419,7 +419,8 @@ def _rule_refused(dataset: str, detail: str, draft: Draft) -> RuleRefused:
         condition = f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
         return RuleRefused("approval_above", dataset, condition)
     # Python refuses the same release again, in its own words.
-    limits = Limits(**json.loads(rest))
+    shown = re.sub(r"(\\u[eE]000)\\ue001", r"\1", rest.replace(r"\ue000\ue002", r"\u0000"))
+    limits = Limits(**json.loads(shown))
     request, at = draft.body["request"], "9999" if rule == "until" else ""
     try:
         limits.require(dataset, request, at=at, sums=dict.fromkeys(ALLOWANCES, 0))

@@ -87,9 +87,16 @@ $$;
 CREATE FUNCTION dproo.bare(value text) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT regexp_replace(value, '"([^"\\]|\\.)*"', '', 'g') $$;
 
+-- A JSON text in which no string holds a zero byte, which no string of PostgreSQL can. Different
+-- strings stay different: U+E000 becomes two characters, and a zero byte two others.
+CREATE FUNCTION dproo.zeroless(value text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT replace(replace(replace(value, '\ue000', '\ue000\ue001'), '\uE000', '\uE000\ue001'),
+        '\u0000', '\ue000\ue002')
+$$;
+
 -- Raise unless a text is an object that Python can read back, with parts of the right types. It is
--- kept as it is; nothing here writes JSON. No string of PostgreSQL holds a zero byte, so another
--- character stands for it. In jsonb every name is there once, so fewer colons tell of duplicates.
+-- kept as it is; nothing here writes JSON. In jsonb every name is there once, so fewer colons tell
+-- of duplicates.
 CREATE FUNCTION dproo.check_object(part text, value text, longest integer) RETURNS json
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -106,7 +113,7 @@ BEGIN
         bare := regexp_replace(bare, '\[\]|\{\}', '', 'g');
     END LOOP;
     PERFORM dproo.refuse('DP000', part || ' must not be nested so deeply') WHERE bare <> '';
-    found := replace(value, '\u0000', '\ue000')::json;
+    found := dproo.zeroless(value)::json;
     IF names <> regexp_replace(dproo.bare(found::jsonb::text), '[^:]+', '', 'g')
         OR json_typeof(found) <> 'object' OR EXISTS (
         SELECT FROM json_each(found) AS given
@@ -300,7 +307,7 @@ BEGIN
     PERFORM dproo.refuse('DP001', 'epsilon must be at most what is left',
         charge || ' ' || greatest(0, declared.nano - sums.nano))
     WHERE sums.nano + charge > declared.nano;
-    rules := declared.body::json -> 'limits';
+    rules := dproo.zeroless(declared.body)::json -> 'limits';
     PERFORM dproo.check_rules(each.limits, asked, time, charge, sums.today + charge,
         sums.theirs + charge) FROM (VALUES (rules), (besides)) AS each (limits)
     WHERE each.limits IS NOT NULL;
