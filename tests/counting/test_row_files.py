@@ -176,6 +176,24 @@ def test_several_files_people_rows_and_open_values(name: str, tmp_path: Path) ->
     assert released.value in {"a", "b", "other", None} or released.value
 
 
+@pytest.mark.parametrize("end", ["sav", "dta"])
+def test_numbers_with_labels_do_not_tell_people_of_several_files_apart(
+    end: str, tmp_path: Path
+) -> None:
+    """In each file, the number 1 is the first of its own people."""
+    write = pyreadstat.write_dta if end == "dta" else pyreadstat.write_sav
+    for place, labels in enumerate(({1.0: "Ann", 2.0: "Bob"}, {1.0: "Bob", 2.0: "Cy"}, {})):
+        rows = pd.DataFrame({"who": [1.0, 2.0], "code": ["a", "b"]})
+        write(rows, str(tmp_path / f"{place}.{end}"), variable_value_labels={"who": labels})
+    asked: dict[str, Any] = {"column": "code", "alphabet": ["a", "b"]}
+    for pattern in ("[01]", "[02]"):
+        files = tmp_path / f"{pattern}.{end}"
+        with pytest.raises(ValueError, match="person must be a column without value labels"):
+            counting.count(files, person="who", **asked)
+        assert list(counting.count(files, **asked)) == [2, 2, 0]
+    assert list(counting.count(tmp_path / f"0.{end}", person="who", **asked)) == [1, 1, 0]
+
+
 @pytest.mark.parametrize("name", ["a.xlsx", "a.sav"])
 def test_the_header_alone_is_looked_at_before_the_charge(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

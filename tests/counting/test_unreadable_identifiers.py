@@ -81,6 +81,17 @@ def test_bytes_of_any_kind_in_long_text_of_stata_name_nobody(tmp_path: Path) -> 
     assert list(counting.count(path, **asked, is_each_missing=True)) == [1, 0, 1]
 
 
+def test_long_text_of_stata_with_a_zero_byte_names_nobody(tmp_path: Path) -> None:
+    """It was cut there, so several people were one, or missing."""
+    frame = pd.DataFrame({"p": ["aQ1", "aQ2", "a", "Q3", "Q4", "b"], "c": ["a"] * 6})
+    path = tmp_path / "x.dta"
+    frame.to_stata(path, version=118, convert_strl=["p"], write_index=False)
+    path.write_bytes(path.read_bytes().replace(b"Q", b"\0"))
+    assert kept(path) == [2, 0, 1]
+    asked: dict[str, Any] = {"alphabet": LETTERS, "column": "c", "person": "p"}
+    assert list(counting.count(path, **asked, is_each_missing=True)) == [2, 0, 1]
+
+
 @pytest.mark.parametrize("column", ["p", "c"])
 def test_bytes_of_any_kind_in_spss_are_refused(column: str, tmp_path: Path) -> None:
     """The library ends a text at a zero byte, so several people would be one."""

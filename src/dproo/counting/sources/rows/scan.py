@@ -55,7 +55,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         raise ValueError(
             "has_header=False must be used with a CSV file: other files have a header."
         )
-    files = [_opened(file, query) for file in opened]
+    files = [_opened(file, query, is_alone=len(opened) == 1) for file in opened]
     headers = {tuple(column.name for column in file.columns) for file in files}
     if len(headers) > 1:
         raise ValueError("data must be files with the same columns, got different ones.")
@@ -83,8 +83,13 @@ def _numeric(query: CountQuery) -> set[str]:
     return named if query.person is None else {*named, query.person}
 
 
-def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
-    """Read the columns of a file, but no rows."""
+def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> RowFile:
+    """Read the columns of a file, but no rows.
+
+    Raises:
+        ValueError: the file is one of several, and the person's numbers have labels. Programs
+            number the labels of each file anew, so one number would name different people.
+    """
     table, layout, numeric = query.table, query.layout, _numeric(query)
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
@@ -110,6 +115,12 @@ def _opened(file: Opened | Incoming, query: CountQuery) -> RowFile:
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
     header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
+    person = query.person
+    if not is_alone and person is not None and statistics_files.is_labelled(header, person):
+        raise ValueError(
+            refusal("person", "be a column without value labels if there are several files", person)
+            + " A number may stand for another person in each: save the labels as text."
+        )
     return RowFile(
         columns=statistics_files.columns_of(header, numeric),
         # The file stays open as long as its rows can be read.

@@ -121,7 +121,8 @@ class LongText:
             return None
         place, length = entry
         if length <= longest:
-            return os.pread(self.descriptor, length, place).partition(b"\0")[0]
+            text = os.pread(self.descriptor, length, place).removesuffix(b"\0")
+            return None if b"\0" in text else text
         digest = hashlib.sha256()
         for at in range(place, place + length, _READ):
             digest.update(os.pread(self.descriptor, min(_READ, place + length - at), at))
@@ -195,7 +196,7 @@ def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
     """Return the variables, as the header describes them; those in ``numeric`` without labels."""
 
     def column(name: str) -> Column:
-        if name not in numeric and _is_labelled(header, name):
+        if name not in numeric and is_labelled(header, name):
             return Column(name=name, kind=sql.TEXT, type_name=LABELS)
         kind = _kind(header, name)
         # The format of text and numbers has a width, which can be that of the longest cell.
@@ -212,7 +213,8 @@ def labels_of(header: Any, name: str) -> dict[Any, str]:
     return labels
 
 
-def _is_labelled(header: Any, name: str) -> bool:
+def is_labelled(header: Any, name: str) -> bool:
+    """Return whether a variable holds numbers with labels."""
     # Even if its set of labels is empty: `encode` makes an empty one if the data has no text.
     return name in header.variable_to_label and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
@@ -250,7 +252,7 @@ def rows_of(
     stored = header.file_encoding or "utf-8"
     readings = [
         _label(labels_of(header, name))
-        if name not in numeric and _is_labelled(header, name)
+        if name not in numeric and is_labelled(header, name)
         else _reading(header, name, suffix, encoding or stored)
         for name in names
     ]
@@ -283,7 +285,7 @@ def _is_long(header: Any, name: str) -> bool:
 def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     with Path(file).open("rb", buffering=0) as opened:
         for texts in LongText.of(opened.fileno()).texts(places, LONGEST):
-            # Bytes of any kind are not listed.
+            # Bytes of any kind are not listed, and text has no zero byte but at its end.
             yield [BEYOND if text is None else text.decode(_LATIN_1) for text in texts]
 
 
