@@ -424,6 +424,13 @@ def test_no_code_book_makes_unreadable_identifiers_several_people(tmp_path: Path
     assert visits.row(book, epsilon=3).receipt.n == 2
 
 
+def test_a_person_beside_a_protection_is_refused() -> None:
+    """The protection need not have one of its own, as the refusal said."""
+    for protection in (dproo.Protection(), dproo.Protection(person="a")):
+        with pytest.raises(ValueError, match="person must be part of the protection"):
+            dproo.open([{"a": 1}], person="a", neighbours=protection)
+
+
 def test_cells_in_place_of_a_name_are_not_quoted() -> None:
     cells = ["CANARY", "b"]
     for wrong in (

@@ -93,7 +93,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         raise TypeError(refusal("layout", "be a dproo.Layout", layout))
     if isinstance(neighbours, Protection):
         if person is not None:
-            raise ValueError("person must be given once: the protection has one of its own.")
+            raise ValueError("person must be part of the protection: Protection(person=...).")
         protection = neighbours
     else:
         protection = Protection(neighbours=neighbours, person=person)
