@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -92,6 +93,22 @@ def test_tables_in_memory_that_the_backend_accepts_are_counted(tmp_path: Path) -
         for data in (stored, stored.join(ibis.memtable(held), "cell")):
             found, _ = counting.count(data, alphabet=["x"], column="cell")
             assert found == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_backend_of_ibis_that_lacks_a_package_is_not_charged(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is loaded with the first answer."""
+    ibis = pytest.importorskip("ibis")
+    backend = ibis.duckdb.connect()
+    backend.raw_sql("CREATE TABLE t AS SELECT 'x' AS cell")
+    data = dproo.open(backend.table("t"), ledger=ledger, dataset="patients")
+    monkeypatch.setitem(sys.modules, "ibis.backends.duckdb.converter", None)
+    before = ledger.budget("patients")
+    with pytest.raises(ValueError, match="data must have a backend of Ibis that answers"):
+        data.value("cell", ["x"], epsilon="0.1")
+    assert ledger.budget("patients") == before
 
 
 def test_a_table_of_ibis_without_a_backend_is_refused() -> None:

@@ -150,6 +150,11 @@ def test_other_encodings_are_read_and_their_limits_are_told_before_the_charge(
         if encoding == "LATIN1":
             with pytest.raises(ValueError, match="alphabet must contain only letters"):
                 counting.count(url, alphabet=["é", "€"], **options)
+            with psycopg.connect(url) as connection:
+                connection.execute("INSERT INTO cells VALUES (chr(160) || '7'), ('7' || chr(160))")
+            trimmed = Alphabet.of(["7", "é"]).read_as("text")
+            assert list(counting.count(url, alphabet=[7], **options)) == [2, 1]
+            assert list(counting.count(url, alphabet=trimmed, **options)) == [2, 1, 0]
         # One more sign has the lower case k, which neither encoding has; its bytes are no k.
         with psycopg.connect(url) as connection:
             connection.execute("TRUNCATE cells")

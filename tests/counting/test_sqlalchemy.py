@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from counting.test_parity import assert_parity, batches, plain
+from pymysql.connections import Connection
 from pymysql.converters import conversions
 from support.draws import some
 from support.releasing import check, sample
@@ -454,6 +455,29 @@ def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
             counting.count(connection, **asked)
         connection.exec_driver_sql("SET sql_big_selects = 1")
         assert list(counting.count(connection, **asked)) == [9, 0]
+
+
+@pytest.mark.parametrize("step", ["a setting", "the count"])
+def test_an_interrupt_before_an_answer_leaves_the_pool_no_answer(
+    own: sa.Engine, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c TEXT)")
+        connection.exec_driver_sql("INSERT INTO t VALUES ('a'), ('a'), ('b')")
+
+    def interrupted(*_: object) -> None:
+        monkeypatch.undo()  # what comes next reads this answer, unless the connection is abandoned
+        raise KeyboardInterrupt
+
+    asked: dict[str, Any] = {"table": "t", "columns": ["c"], "alphabets": [["a"]]}
+    scan = counting.prepare(own, **asked) if step == "the count" else None
+    monkeypatch.setattr(Connection, "_read_bytes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        counting.prepare(own, **asked) if scan is None else scan.count()
+    assert own.pool.checkedout() == 0  # type: ignore[attr-defined]
+    with own.connect() as connection:
+        assert connection.exec_driver_sql("SELECT 42").scalar() == 42
+    assert list(counting.count(own, table="t", column="c", alphabet=["a"])) == [2, 1]
 
 
 def test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged(own: sa.Engine) -> None:

@@ -116,6 +116,16 @@ def fail(kind: type[BaseException]) -> Callable[..., Any]:
     return failing
 
 
+def stopped(apart: Callable[..., Any]) -> Callable[..., Any]:
+    """Let an interrupt arrive as soon as the ledger has been charged."""
+
+    def run_then_stop(*arguments: Any, **options: Any) -> Any:
+        apart(*arguments, **options)
+        raise KeyboardInterrupt
+
+    return run_then_stop
+
+
 ENDS: dict[str, Callable[[Any, Any], object]] = {
     "no budget": lambda one, _: one.value("code", ["a", "b"], epsilon=2),
     "no budget to find letters": lambda one, _: one.codebook(
@@ -131,6 +141,10 @@ ENDS: dict[str, Callable[[Any, Any], object]] = {
     ),
     "an interrupt": lambda one, patch: (
         patch.setattr(run, "published", fail(KeyboardInterrupt)),
+        one.value("code", ["a", "b"], epsilon=1),
+    ),
+    "an interrupt after the charge": lambda one, patch: (
+        patch.setattr(run, "apart", stopped(run.apart)),
         one.value("code", ["a", "b"], epsilon=1),
     ),
 }

@@ -302,9 +302,10 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
 
     # Reserving and recording have a thread of their own, so an interrupt finds them done or not
     # begun. A reservation that still waits for its charge is given up.
-    entry = apart(reserve, stop=stopped.set)
-    _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
-    drawn = prepared.run()
+    with prepared.scan:
+        entry = apart(reserve, stop=stopped.set)
+        _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
+        drawn = prepared.run()
     stays = state.sentence
     again = f"'dproo ledger print {entry.number}' prints the release"
 

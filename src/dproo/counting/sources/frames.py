@@ -66,6 +66,10 @@ _LACKING = (
     "data must have a backend of Ibis that accepts every column of its tables in memory, even"
     " columns that are not named. Cast others, such as float16 in DuckDB, before ibis.memtable."
 )
+_UNREADY = (
+    "data must have a backend of Ibis that answers. Open it again, and install whatever package it"
+    " needs to answer with a table of Arrow, such as pandas."
+)
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
 
@@ -392,19 +396,23 @@ def _of_stream(data: Any) -> Frame:
     if len(types) != len(frame.columns) or not all(is_ibis):
         return frame
     columns = tuple(map(_checked_by_ibis, frame.columns, types))
-    return replace(
-        frame, columns=columns, rehearse=lambda: required(lambda: _offered(data), _LACKING)
-    )
+    return replace(frame, columns=columns, rehearse=lambda: _rehearse_ibis(data))
 
 
-def _offered(table: Any) -> list[Any]:
-    """Pass empty copies of its tables in memory to the backend, which may lack their types.
+def _rehearse_ibis(table: Any) -> None:
+    """Let the backend load what turns its answers into Arrow, and accept the tables in memory.
 
-    The table itself is not run, even with a limit of 0: Ibis would convert the tables in memory.
+    It may lack their types, so it is given empty copies of them. The table itself is not run, even
+    with a limit of 0: Ibis would convert the tables in memory.
     """
-    backend, tables = ibis.get_backend(table), table.op().find(operations.InMemoryTable)
-    empty = [ibis.memtable(t.schema.to_pyarrow().empty_table(), schema=t.schema) for t in tables]
-    return [backend.to_pyarrow(each.count()) for each in empty]
+
+    def offered() -> list[Any]:
+        held = table.op().find(operations.InMemoryTable)
+        empty = [ibis.memtable(t.schema.to_pyarrow().empty_table(), schema=t.schema) for t in held]
+        return [ibis.get_backend(table).to_pyarrow(each.count()) for each in empty]
+
+    required(lambda: ibis.get_backend(table).to_pyarrow(ibis.literal(1)), _UNREADY)
+    required(offered, _LACKING)
 
 
 def _schema_of(data: Any) -> Any:

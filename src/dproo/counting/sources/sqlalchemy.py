@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -81,11 +82,12 @@ _MARIADB_LIMITED = (
 
 @dataclass(frozen=True, kw_only=True)
 class StreamedTable:
-    """A table, by its quoted name, and the driver's own connection."""
+    """A table, by its quoted name, and the driver's own connection, which can be abandoned."""
 
     connection: Any = field(repr=False)
     dialect: Any = field(repr=False)
     name: str
+    abandon: Callable[[], object] = field(repr=False)
 
     @property
     def is_sqlite(self) -> bool:
@@ -115,8 +117,14 @@ class StreamedTable:
     def cursor(self) -> Iterator[Any]:
         """Yield a cursor that streams rows, and accepts any bytes as text."""
         if not self.is_sqlite:
-            with closing(self.connection.cursor(*_streaming(self.dialect))) as cursor:
-                yield cursor
+            with _in_step(self.dialect, self.abandon):
+                cursor = self.connection.cursor(*_streaming(self.dialect))
+                try:
+                    yield cursor
+                except self.dialect.dbapi.Error:
+                    cursor.close()
+                    raise
+                cursor.close()
             return
         factory = self.connection.text_factory
         self.connection.text_factory = repaired
@@ -126,6 +134,22 @@ class StreamedTable:
                 yield cursor
         finally:
             self.connection.text_factory = factory
+
+
+@contextmanager
+def _in_step(dialect: Any, abandon: Callable[[], object]) -> Iterator[None]:
+    """Abandon the connection if anything but the driver's own error passes.
+
+    It may be in the middle of an answer, which the next command of the pool would read as its own.
+    SQLAlchemy does the same for the commands that it sends.
+    """
+    try:
+        yield
+    except dialect.dbapi.Error:
+        raise
+    except BaseException:
+        attempt(abandon)
+        raise
 
 
 def _mariadb_cell(cell: str, column: Column, query: CountQuery) -> str:
@@ -159,8 +183,8 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         opened, changed = stack.pop_all(), restored.pop_all()
 
     def close() -> None:
-        changed.close()
-        opened.close()
+        with opened:  # an interrupt must not keep the connection
+            changed.close()
 
     weakref.finalize(close, opened.close)  # in case the table is never read
     return Table(
@@ -189,13 +213,14 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
             restored.callback(attempt, connection.rollback)
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
-            _prepare(driver_connection, restored, data.dialect)
+            session = partial(_set, driver_connection, data.dialect, connection.invalidate)
+            _prepare(session, restored, data.dialect)
         return connection
 
     return required(connect, "the database cannot be reached with this engine.")
 
 
-def _prepare(connection: Any, restored: ExitStack, dialect: Any) -> None:
+def _prepare(session: Callable[[dict[str, str]], None], restored: ExitStack, dialect: Any) -> None:
     """Let a session of MariaDB wait for the ledger, in a mode in which SQL means what is meant.
 
     At the end it has its own settings again. A mode decides whether double quotes are texts or
@@ -204,14 +229,18 @@ def _prepare(connection: Any, restored: ExitStack, dialect: Any) -> None:
     mode = "'ANSI_QUOTES'" if dialect.identifier_preparer.initial_quote == '"' else "''"
     patient = list(_MARIADB_PATIENT.items())[: None if dialect.is_mariadb else 1]
     settings = {"sql_mode": mode, **dict(patient)}
-    _set(connection, {f"@dproo_{name}": f"@@{name}" for name in settings})
-    restored.callback(attempt, lambda: _set(connection, {n: f"@dproo_{n}" for n in settings}))
-    _set(connection, settings)
+    session({f"@dproo_{name}": f"@@{name}" for name in settings})
+    restored.callback(attempt, lambda: session({n: f"@dproo_{n}" for n in settings}))
+    session(settings)
 
 
-def _set(connection: Any, values: dict[str, str]) -> None:
-    with closing(connection.cursor()) as cursor:
+def _set(
+    connection: Any, dialect: Any, abandon: Callable[[], object], values: dict[str, str]
+) -> None:
+    with _in_step(dialect, abandon):
+        cursor = connection.cursor()
         cursor.execute("SET " + ", ".join(f"{name} = {value}" for name, value in values.items()))
+        cursor.close()
 
 
 def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Table:
@@ -231,6 +260,7 @@ def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Tabl
         connection=driver_connection,
         dialect=data.dialect,
         name=".".join(quoted(part, data.dialect) for part in parts),
+        abandon=data.invalidate,
     )
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dproo.counting.sql import statements as sql
 from dproo.counting.sql.reading import Reader, literal
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
@@ -34,11 +36,6 @@ _AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
 _IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
 # The stored bytes: some databases hold text that cannot be converted to another encoding.
 _STORED = "convert_to({}, getdatabaseencoding())"
-# Other encodings may lack the blanks beyond ASCII. A subquery, so that it is evaluated once.
-_BLANKS = (
-    "(SELECT CASE getdatabaseencoding() WHEN 'UTF8'"
-    f" THEN convert_from('\\x{BLANKS.encode().hex()}'::bytea, 'UTF8') ELSE ' ' END)"
-)
 _WHOLE = sql.whole_float(_AS_DOUBLE)
 _WIDE = sql.wide_float(
     f"(CASE WHEN abs({_AS_DOUBLE}) < 1e38 THEN {_AS_DOUBLE} END)",
@@ -83,7 +80,7 @@ POSTGRESQL = sql.Dialect(
     is_letter="{} = ANY(%(letters{column})s)",
     is_integer=f"CASE WHEN octet_length({{}}) <= 64 THEN {{}} ~ '{INTEGER_TEXT}' END",
     reader=Reader(
-        trimmed=f"btrim({{}}, {_BLANKS})",
+        trimmed="btrim({}, ' ')",
         is_like="{} ~ {pattern}",
         replaced="regexp_replace({}, {pattern}, '')",
         shaped="regexp_replace({}, {pattern}, '9', 'g')",
@@ -119,3 +116,13 @@ POSTGRESQL = sql.Dialect(
     digest=f"encode(sha256({_STORED}), 'hex')",
     is_replaced=f"position('\\xefbfbd'::bytea IN {_STORED}) > 0",
 )
+
+
+def dialect_in(encoding: str) -> sql.Dialect:
+    """Return the dialect in a database's encoding, which may lack blanks beyond ASCII."""
+    blanks = "".join(blank for blank in BLANKS if blank.encode(encoding, errors="ignore"))
+    reader = replace(POSTGRESQL.reader, encoding=encoding)
+    if blanks != " ":
+        signs = f"convert_from('\\x{blanks.encode().hex()}'::bytea, 'UTF8')"
+        reader = replace(reader, trimmed=f"btrim({{}}, {signs})")
+    return replace(POSTGRESQL, reader=reader)

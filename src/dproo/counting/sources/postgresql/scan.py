@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
@@ -16,7 +16,7 @@ from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import Session, sentence
 from dproo.counting.sql import people
 from dproo.counting.sql import statements as sql
-from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
+from dproo.counting.sql.postgresql import CELLS, KINDS, dialect_in
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
@@ -139,7 +139,7 @@ def _planned(
         if query.open_axis is not None:
             raise
         codec = "ascii"
-    dialect = replace(POSTGRESQL, reader=replace(POSTGRESQL.reader, encoding=codec))
+    dialect = dialect_in(codec)
     if len(query.batches) > 1:
         session.refuse_changes(cursor)
     queries = [_query(name, types, query, batch, dialect) for batch in query.batches]
