@@ -123,6 +123,7 @@ def dialect_in(encoding: str) -> sql.Dialect:
     blanks = "".join(blank for blank in BLANKS if blank.encode(encoding, errors="ignore"))
     reader = replace(POSTGRESQL.reader, encoding=encoding)
     if blanks != " ":
-        signs = f"convert_from('\\x{blanks.encode().hex()}'::bytea, 'UTF8')"
+        # A subquery, so that it is evaluated once.
+        signs = f"(SELECT convert_from('\\x{blanks.encode().hex()}'::bytea, 'UTF8'))"
         reader = replace(reader, trimmed=f"btrim({{}}, {signs})")
     return replace(POSTGRESQL, reader=reader)
