@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +308,12 @@ PARTS: dict[str, list[pa.Array]] = {
         pa.array([0, -1, None], pa.date32()),
         pa.array([0, -1, 2**55, None], pa.timestamp("us", "UTC")),
     ],
-    "moment": [pa.nulls(1), pa.array([0, None], pa.timestamp("ms"))],
+    "moment": [
+        pa.nulls(1),
+        pa.array([0, None], pa.date32()),
+        pa.array([0, None], pa.timestamp("ms")),
+        pa.array([0, None], pa.timestamp("us", "UTC")),
+    ],
     "word": [pa.nulls(1), pa.array(["x", None])],
 }
 """A column as a writer may type it, which looks at the cells of one file."""
@@ -357,13 +363,38 @@ def test_a_nanosecond_before_midnight_is_of_the_day_before(kind: str, tmp_path: 
     assert list(counts) == [1, 2, 1, 1, 0, 1]
 
 
+@pytest.mark.parametrize("units", [*permutations(("ms", "us", "ns"), 2)])
+def test_no_moment_makes_a_release_from_files_with_different_units_fail(
+    tmp_path: Path, units: tuple[str, str]
+) -> None:
+    """Arrow would convert them to one unit, and fail on nanoseconds and distant years."""
+    for place, unit in enumerate(units):
+        moments = pa.array([1, 2**62, -(2**63), None], pa.int64()).cast(pa.timestamp(unit))
+        pq.write_table(pa.table({"at": moments}), tmp_path / f"{place}.parquet")
+    alphabet = Alphabet.of(["1970-01-01"]).read_as("date")
+    assert list(counting.count(tmp_path, alphabet=alphabet, column="at")) == [2, 6]
+
+
+def test_only_moments_in_milliseconds_need_arrow(tmp_path: Path) -> None:
+    alphabet = Alphabet.of(["1970"]).read_as("year")
+    engines = []
+    for unit in ("ms", "us", "ns"):
+        path = tmp_path / f"{unit}.parquet"
+        pq.write_table(pa.table({"at": pa.array([0], pa.timestamp(unit))}), path)
+        engines.append(counting.prepare(path, alphabets=[alphabet], columns=["at"]).engine)
+    assert engines == ["frames", "files", "files"]
+
+
 def test_columns_that_only_arrow_reads_are_of_one_type(tmp_path: Path) -> None:
-    for place, numbers in enumerate((pa.array([7]), pa.array([7.5]))):
-        moments = pa.array([0], pa.timestamp("ms"))
-        pq.write_table(pa.table({"at": moments, "n": numbers}), tmp_path / f"{place}.parquet")
-    assert counting.count(tmp_path, alphabet=Alphabet.of(range(8)), column="n").n == 2
     axes = (*Alphabet.of(["1970"]).read_as("year").axes, *Alphabet.of(range(8)).axes)
     both = Alphabet(columns=("at", "n"), axes=axes)
+    for unit in ("us", "ms"):
+        for place, numbers in enumerate((pa.array([7]), pa.array([7.5]))):
+            moments = pa.array([0], pa.timestamp(unit))
+            pq.write_table(pa.table({"at": moments, "n": numbers}), tmp_path / f"{place}.parquet")
+        assert counting.count(tmp_path, alphabet=Alphabet.of(range(8)), column="n").n == 2
+        if unit == "us":
+            assert counting.count(tmp_path, alphabet=both).n == 2
     with pytest.raises(ValueError, match="types of column 'n' fit together"):
         counting.prepare(tmp_path, alphabets=[both])
 

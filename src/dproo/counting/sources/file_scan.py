@@ -24,7 +24,6 @@ from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files
 from dproo.counting.sources.files import (
     FILES,
     LONGEST_LINE,
-    MILLISECONDS,
     PART,
     Files,
     open_files,
@@ -71,8 +70,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     except BaseException:
         files.engine.close()
         raise
-    read = [column for column in files.columns if column.name in query.read]
-    if any(column.type_name == MILLISECONDS or column.name in files.split for column in read):
+    if files.by_arrow & {*query.read}:
         files.engine.close()
         return None
     return Table(

@@ -114,7 +114,7 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
-        split: columns of Parquet files in an encoding that only Arrow reads.
+        by_arrow: columns of Parquet files that only Arrow reads exactly.
         parts: if the types of a column differ, the cells of some files and the places of these.
         united: the columns that have several types, as ``sql.UNITED``.
         engine: what reads them; if a file has a schema, the engine has read it.
@@ -129,7 +129,7 @@ class Files:
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
-    split: frozenset[str] = frozenset()
+    by_arrow: frozenset[str] = frozenset()
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     united: frozenset[str] = frozenset()
     engine: Engine = field(default_factory=Engine, compare=False, repr=False)
@@ -365,6 +365,7 @@ def _open_typed(
         engine.close()
         raise
     chosen = [[schema[header.index(name)] for schema in schemas] for name in columns]
+    coarse = {name for several in chosen for name, kind, _ in several if kind == MILLISECONDS}
     cells = [
         by_bytes(sql.quoted(called))
         if table is not None and kind == "VARCHAR"
@@ -378,7 +379,7 @@ def _open_typed(
         cells=tuple(cells),
         columns=tuple(_column_of(several) for several in chosen),
         header=tuple(header),
-        split=split,
+        by_arrow=split | coarse,
         engine=engine,
     )
     is_alike = all(len({*several}) == 1 for several in chosen)
@@ -403,10 +404,11 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
     DuckDB would convert the cells of a column to one type, which may round or fail.
     """
     several = [{kind for _, kind, _ in schemas} - {NULL} for schemas in chosen]
-    # Arrow would read all the columns, and convert the cells of each to one type, too.
-    is_by_arrow = bool(files.split) or any(MILLISECONDS in kinds for kinds in several)
     for column, kinds in zip(files.columns, several, strict=True):
-        if len(kinds) > 1 and (is_by_arrow or column.kind == sql.ANY):
+        # Arrow would read all the columns, and convert the cells of each to one type, too: only
+        # days and moments have one for every type.
+        is_refused = bool(files.by_arrow) and column.kind not in {sql.TIMESTAMP, sql.INSTANT}
+        if len(kinds) > 1 and (is_refused or column.kind == sql.ANY):
             files.engine.close()
             raise ValueError(
                 f"data must be files whose types of column {column.name!r} fit together, got"

@@ -53,6 +53,8 @@ _POLARS = {
     "Date": sql.DATE,
     "Object": sql.ANY,
 }
+_WIDTHS = {sql.DATE: 1, sql.TIMESTAMP: 2, sql.INSTANT: 3}
+"""Kinds of a column that may differ between files, by what a writer found there."""
 _SLOW = (
     "pyarrow is not installed: the cells are read one by one, which takes many times as long."
     " Install it: pip install 'dproo[frames]'."
@@ -241,22 +243,42 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
     """Return the function that opens Parquet files that DuckDB cannot read exactly."""
     library, files = load("pyarrow.dataset", extra="frames"), find_files(data)
 
-    def dataset() -> Any:
+    def parts() -> list[Any]:
         # The names mean these files as long as they are open.
-        found = library.dataset([file.name for file in files], format="parquet")
-        return found.replace_schema(_filled(found)) if len(files) > 1 else found
+        return [library.dataset(file.name, format="parquet") for file in files]
 
-    return lambda: _of_schema(dataset().schema, lambda places: _scanned(dataset(), places))
+    def scanned(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        opened = parts()
+        schema = _merged(opened)
+        return chain.from_iterable(_scanned(_filled(part, schema), places) for part in opened)
+
+    return lambda: _of_schema(_merged(parts()), scanned)
 
 
-def _filled(dataset: Any) -> Any:
-    """Return the schema of a dataset, with the types of columns that its first file leaves open."""
-    schema = dataset.schema
-    for part in dataset.get_fragments() if pa.null() in schema.types else ():
-        for place, column in enumerate(part.physical_schema):
-            if schema.field(place).type == pa.null():
+def _merged(parts: Sequence[Any]) -> Any:
+    """Return the schema of files: of a column without values, or of days, the widest type."""
+    schema = parts[0].schema
+    for part in parts[1:]:
+        for place, column in enumerate(part.schema):
+            if _width(schema.field(place).type) < _width(column.type):
                 schema = schema.set(place, column)
     return schema
+
+
+def _width(dtype: Any) -> int:
+    return 0 if dtype == pa.null() else _WIDTHS.get(arrow.kind_of(dtype), len(_WIDTHS) + 1)
+
+
+def _filled(part: Any, schema: Any) -> Any:
+    """Return one of several files, with the types of all in columns in which it has no value.
+
+    Other columns retain their own type: they are converted to plain types, which no cell makes
+    fail, while Arrow fails on a moment that does not fit into another type.
+    """
+    pairs = zip(part.schema, schema, strict=True)
+    return part.replace_schema(
+        pa.schema([of_all if own.type == pa.null() else own for own, of_all in pairs])
+    )
 
 
 def _shown(dtype: Any) -> str:
