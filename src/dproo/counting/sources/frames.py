@@ -266,7 +266,7 @@ def _merged(parts: Sequence[Any]) -> Any:
 
 
 def _width(dtype: Any) -> int:
-    return 0 if dtype == pa.null() else _WIDTHS.get(arrow.kind_of(dtype), len(_WIDTHS) + 1)
+    return 0 if dtype == pa.null() else _WIDTHS.get(arrow.kind_of(dtype) or "", len(_WIDTHS) + 1)
 
 
 def _filled(part: Any, schema: Any) -> Any:
