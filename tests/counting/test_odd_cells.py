@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import random
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -28,7 +29,7 @@ import sqlalchemy as sa
 from pyarrow import dataset, feather
 from support.draws import DICE, some
 
-from dproo import Alphabet, counting
+from dproo import Alphabet, ReleaseError, counting
 from dproo.core.counts import Counts
 from dproo.counting.sql.people import NOBODY, person_of
 from dproo.schema.axis import OpenText
@@ -191,6 +192,26 @@ def test_an_interrupt_in_a_cell_ends_the_count(kind: type[BaseException]) -> Non
     number = type("Number", (int,), {"__abs__": fail})(7)
     with pytest.raises(kind):
         counting.count([number], alphabet=[7])
+
+
+def test_a_limit_of_time_that_strikes_in_a_record_ends_the_count() -> None:
+    """The record is not to blame for what the program's own handler of a signal raises."""
+
+    def out_of_time(*_: object) -> None:
+        raise TimeoutError
+
+    class Row(dict[str, str]):
+        def get(self, name: str, default: object = None) -> Any:
+            signal.raise_signal(signal.SIGALRM)
+            return super().get(name, default)
+
+    before = signal.signal(signal.SIGALRM, out_of_time)
+    try:
+        for alphabet, options in (["x"], {"column": "a"}), ({"a": ["x"]}, {}):
+            with pytest.raises(ReleaseError, match="could not be counted"):
+                counting.count([Row(a="x")], alphabet=alphabet, **options)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_what_walks_over_an_array_is_counted_and_what_is_none_refused() -> None:

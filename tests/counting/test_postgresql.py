@@ -72,6 +72,23 @@ def test_a_view_that_writes_cannot(
 
 
 @pytest.mark.usefixtures("server")
+def test_threads_that_share_a_connection_take_turns(postgresql: str) -> None:
+    with psycopg.connect(postgresql) as connection:
+        counts: list[Any] = []
+
+        def count() -> None:
+            counts.extend(counted(connection, "ward.visits") for _ in range(3))
+
+        threads = [threading.Thread(target=count) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert counts == [counted(postgresql, "ward.visits")] * 12
+        assert connection.info.transaction_status == IDLE
+
+
+@pytest.mark.usefixtures("server")
 def test_a_callers_session_is_left_as_it_was(postgresql: str) -> None:
     names = ("search_path", "lock_timeout", "transaction_read_only", "client_encoding")
     names += ("standard_conforming_strings", "client_connection_check_interval")

@@ -9,6 +9,7 @@ library is loaded in a thread that no interrupt reaches.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +20,7 @@ from math import inf
 from mmap import mmap
 from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -111,11 +113,20 @@ def _reason(error: BaseException) -> str:
 def pass_over(error: BaseException) -> None:
     """Ignore any error that a cell raises, even a panic, but not an interrupt.
 
-    An interrupt that the cell itself raises cannot be told from Ctrl-C, so it ends the count.
+    An interrupt that the cell itself raises cannot be told from Ctrl-C, so it ends the count. So
+    does what the program's own handler of a signal raises while the cell is read.
     """
     interrupt = interrupt_in(error, but=_HANDLED.get())
     if interrupt is not None:
         raise interrupt
+    if _is_of_a_handler(error):
+        raise error
+
+
+def _is_of_a_handler(error: BaseException) -> bool:
+    handlers = map(signal.getsignal, signal.valid_signals())
+    own = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers} - {None}
+    return any(frame.f_code in own for frame, _ in walk_tb(error.__traceback__))
 
 
 def interrupt_in(

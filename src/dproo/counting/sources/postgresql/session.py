@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 from dproo.counting.sources.postgresql import url as postgresql_url
@@ -113,7 +114,8 @@ class Session:
             raise TypeError("data must be a synchronous Connection of psycopg.")
         if database.closed:
             raise ValueError("data must be an open connection, got a closed one.")
-        _refuse_in_use(database)
+        with _turn(database):
+            _refuse_in_use(database)
         return cls(connection=database, is_ours=False, is_repeatable=is_repeatable)
 
     @contextmanager
@@ -122,6 +124,7 @@ class Session:
         psycopg = postgresql_url.driver()
         with ExitStack() as stack:
             if not self.is_ours:
+                stack.enter_context(_turn(self.connection))
                 is_new = (
                     self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
                 )
@@ -167,6 +170,10 @@ class Session:
         """
         if self.is_ours:
             return
+        with _turn(self.connection):
+            self._lift_limits()
+
+    def _lift_limits(self) -> None:
         psycopg = postgresql_url.driver()
         is_idle = self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         for name in _IDLE:
@@ -182,7 +189,7 @@ class Session:
         if self.is_ours:
             self.connection.close()
             return
-        with suppress(Exception):
+        with suppress(Exception), _turn(self.connection):
             while self._limits:
                 which, limit = self._limits.popitem()
                 with self.connection.transaction():
@@ -262,6 +269,14 @@ def _plain_cursor(connection: Any) -> Any:
     ):
         cursor.adapters.register_dumper(kind, dumper)
     return cursor
+
+
+_TURNS: weakref.WeakKeyDictionary[Any, RLock] = weakref.WeakKeyDictionary()
+
+
+def _turn(connection: Any) -> RLock:
+    """Return the lock of a caller's connection: threads may share it, but not a transaction."""
+    return _TURNS.setdefault(connection, RLock())
 
 
 @contextmanager
