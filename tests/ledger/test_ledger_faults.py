@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -116,6 +117,11 @@ def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
     assert len(ledger.verify().accounts[0].lines) <= 1
 
 
+def clock(sleep: Callable[[float], object]) -> SimpleNamespace:
+    """Return a module ``time`` for the store alone: other threads sleep as ever."""
+    return SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+
+
 def test_a_release_given_up_after_a_lost_commit_is_not_said_to_be_uncharged(
     line: tuple[Cutter, Ledger], ledger: Ledger
 ) -> None:
@@ -134,7 +140,7 @@ def test_a_ledger_that_is_busy_after_a_lost_commit_says_that_a_charge_may_stand(
     cutter, far = line
     impatient = Ledger(far.path, timeout=0.2)
     with psycopg.connect(url_of(ledger)) as holder:
-        monkeypatch.setattr(postgresql.time, "sleep", lambda _: holder.execute(LOCK))
+        monkeypatch.setattr(postgresql, "time", clock(lambda _: holder.execute(LOCK)))
         cutter.cut("after")
         with pytest.raises(errors.ChargedError, match="in the middle of a commit, and a charge ma"):
             impatient.reserve("patients", epsilon="0.25", **REPLACE)
@@ -149,7 +155,7 @@ def test_a_charge_that_is_refused_after_a_lost_commit_is_known_not_to_stand(
     def spend(_: float) -> None:
         ledger.reserve("patients", epsilon="0.9", **REPLACE)
 
-    monkeypatch.setattr(postgresql.time, "sleep", spend)
+    monkeypatch.setattr(postgresql, "time", clock(spend))
     cutter.cut("before")
     with pytest.raises(errors.BudgetRefused):
         far.reserve("patients", epsilon="0.25", **REPLACE)

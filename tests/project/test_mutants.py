@@ -1247,10 +1247,10 @@ MUTANTS = {
         "sqlalchemy._connected", "if not connection.in_transaction():", "if is_engine:", "counting/test_sqlalchemy.py::test_a_connection_is_as_it_was_and_each_release_sees_new_records",
     ),
     "MariaDB ends an idle session while the ledger is charged": (
-        "sqlalchemy._prepare", "    _set(connection, settings)\n", "    pass\n", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
+        "sqlalchemy._prepare", "    session(settings)\n", "    pass\n", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
     ),
     "PostgreSQL ends an idle session while the ledger is charged": (
-        "Session.wait_patiently", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,
+        "Session._lift_limits", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,
     ),
     "the limits of an idle session are not set again": (
         "Session.close", "while self._limits:", "while not self:", PATIENT,
