@@ -740,7 +740,7 @@ MUTANTS = {
         "log_float_upper", "nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "run._charged", "    entry = apart(reserve, stop=stopped.set)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=stopped.set)\n", ORDER,
+        "run._charged", "        entry = apart(reserve, stop=stopped.set)\n", "        prepared.scan.count()\n        entry = apart(reserve, stop=stopped.set)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
         "run._charged", "receipt = apart(record, stop=_nothing, is_due=True)", "receipt = drawn.receipt.as_dict()", UNSHOWN,

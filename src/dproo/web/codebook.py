@@ -9,7 +9,7 @@ from dproo.codebooks.overview import line_of
 from dproo.core.checks import refusal
 from dproo.report import Fields
 from dproo.schema.axis import PeriodRange
-from dproo.schema.codebook import CodeBook
+from dproo.schema.codebook import CodeBook, check_parents
 from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
@@ -61,7 +61,7 @@ def preview(form: Fields) -> dict[str, Any]:
     has_errors, wrong = any(line["error"] for line in lines), ""
     if not has_errors:
         try:
-            book_of(descriptor)
+            check_parents(book_of(descriptor).parents or {})
         except (TypeError, ValueError) as error:
             wrong = str(error)
     return {
