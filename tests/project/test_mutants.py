@@ -314,7 +314,7 @@ TABLE_PERSON = (
 
 MUTANTS = {
     "table: records are counted before the charge": (
-        "run._charged", "    entry = apart(reserve, stop=stopped.set)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=stopped.set)\n", TABLE_ORDER,
+        "run._charged", "        entry = apart(reserve, stop=stopped.set)\n", "        prepared.scan.count_several()\n        entry = apart(reserve, stop=stopped.set)\n", TABLE_ORDER,
     ),
     "table: a family is missing from the cost": (
         "request.certified", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
