@@ -12,9 +12,10 @@ from typing import Any
 
 import duckdb
 import pytest
+import sqlalchemy
 from support.commands import dproo
 
-from dproo import Alphabet, counting, draft_codebook
+from dproo import Alphabet, ReleaseError, counting, draft_codebook
 from dproo.counting.source import Source
 
 POISON = (
@@ -178,6 +179,42 @@ def test_what_only_the_program_of_a_file_can_read_is_refused_before(
     words = 'table must be readable, got "v". It needs a function or a collation of the program'
     with pytest.raises(ValueError, match=words.replace('"', "'")):
         counting.prepare(path, table="v", columns=["a"], alphabets=[["x"]])
+
+
+# Each computes its cells before a filter of the query can leave records out, in some version.
+EAGER = {
+    "with": "WITH w AS (SELECT abs(a) AS a FROM t) SELECT x.a FROM w AS x, w AS y",
+    "materialized": "WITH w AS MATERIALIZED (SELECT abs(a) AS a FROM t) SELECT a FROM w",
+    "recursive": "WITH RECURSIVE w(a) AS (SELECT abs(a) FROM t UNION SELECT a FROM w)"
+    " SELECT a FROM w",
+    "group": "SELECT max(abs(a)) AS a FROM t GROUP BY abs(a)",
+    "distinct": "SELECT DISTINCT abs(a) AS a FROM t",
+    "union": "SELECT abs(a) AS a FROM t UNION SELECT 1",
+    "window": "SELECT sum(abs(a)) OVER () AS a FROM t",
+    "order": "SELECT abs(a) AS a FROM t ORDER BY 1 LIMIT 5",
+    "limit": "SELECT a FROM t LIMIT (SELECT max(abs(a)) FROM t)",
+    "subquery": "SELECT (SELECT max(abs(a)) FROM t) AS a",
+    "member": "SELECT a FROM t WHERE a IN (SELECT abs(a) FROM t)",
+    "join": "SELECT x.a FROM t LEFT JOIN (SELECT abs(a) AS a FROM t LIMIT 9) AS x",
+}
+
+
+@pytest.mark.parametrize("source", ["path", "engine"])
+@pytest.mark.parametrize("definition", EAGER.values(), ids=EAGER)
+def test_nothing_of_a_view_is_computed_before(definition: str, source: str, tmp_path: Path) -> None:
+    path = made(
+        tmp_path / "visits.sqlite3",
+        "CREATE TABLE t (a)",
+        "INSERT INTO t VALUES (-9223372036854775808), (-1)",  # the first one has no absolute value
+        f"CREATE VIEW v AS {definition}",
+    )
+    engine = sqlalchemy.create_engine(f"sqlite:///{path}")
+    scan = counting.prepare(
+        engine if source == "engine" else path, table="v", columns=["a"], alphabets=[[1, 2]]
+    )
+    with pytest.raises(ReleaseError):
+        scan.count()
+    engine.dispose()
 
 
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:

@@ -99,6 +99,8 @@ class StreamedTable:
     ) -> str:
         """Return the query for these columns, the person's last; if only tried, for no row."""
         cells = ", ".join(self._cell(column, query) for column in columns)
+        if is_tried and self.is_sqlite:
+            return sqlite_files.compiled(self.statement(columns, query), len(columns))
         where = " WHERE 1 = 0" if is_tried else ""
         return f"SELECT {cells} FROM {self.name}{where}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
 
