@@ -217,6 +217,19 @@ def test_nothing_of_a_view_is_computed_before(definition: str, source: str, tmp_
     engine.dispose()
 
 
+@pytest.mark.parametrize("source", ["path", "engine"])
+def test_a_column_that_is_gone_is_not_read_as_its_name(source: str, tmp_path: Path) -> None:
+    path = made(tmp_path / "visits.sqlite3", "CREATE TABLE t (`a``b`)", "INSERT INTO t VALUES (1)")
+    engine = sqlalchemy.create_engine(f"sqlite:///{path}")
+    scan = counting.prepare(
+        engine if source == "engine" else path, table="t", columns=["a`b"], alphabets=[["a`b"]]
+    )
+    made(path, "ALTER TABLE t RENAME COLUMN `a``b` TO c")
+    with pytest.raises(ReleaseError):
+        scan.count()
+    engine.dispose()
+
+
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:
     code = (
         "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"

@@ -154,8 +154,12 @@ def compiled(query: str, width: int) -> str:
 
 
 def cell(name: str) -> str:
-    """Return a column without declared type and name, which could trigger a program's converter."""
-    return f"+{sql.quoted(name)} AS cell"
+    """Return a column without declared type and name, which could trigger a program's converter.
+
+    A name in double quotes that is not, or no longer, a column would be a text in SQLite.
+    """
+    quoted = name.replace("`", "``")
+    return f"+`{quoted}` AS cell"
 
 
 def fetched(cursor: Any) -> Iterator[Sequence[Any]]:
