@@ -29,7 +29,9 @@ from pyarrow import feather
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, ReleaseError, counting
-from dproo.counting.sources import file_scan
+from dproo.counting.sources import file_scan, files
+from dproo.counting.sources.descriptors import Opened
+from dproo.counting.sources.footer import chunks_of
 from dproo.counting.sources.text import cleaning
 from dproo.schema.cell import text_of
 
@@ -312,6 +314,47 @@ def test_a_cell_of_a_column_that_is_not_named_decides_nothing(tmp_path: Path) ->
         assert list(counts) == [1, 1], type(data)
         with pytest.raises(ReleaseError):
             counting.count(data, alphabet=["7"], column="b")
+
+
+EXTREMES = {
+    "moments": (pa.timestamp("us"), pa.int64()),
+    "moments with a zone": (pa.timestamp("us", "UTC"), pa.int64()),
+    "moments in milliseconds": (pa.timestamp("ms"), pa.int64()),
+    "moments in nanoseconds": (pa.timestamp("ns"), pa.int64()),
+    "days": (pa.date32(), pa.int32()),
+    "times": (pa.time64("us"), pa.int64()),
+    "spans": (pa.duration("us"), pa.int64()),
+}
+
+
+@pytest.mark.parametrize("kind", EXTREMES.values(), ids=EXTREMES)
+def test_the_least_and_greatest_cells_of_another_column_decide_nothing(
+    kind: tuple[pa.DataType, pa.DataType], tmp_path: Path
+) -> None:
+    """DuckDB converts those that a footer states, and may fail on one."""
+    other, stored = kind
+    numbers = pa.array([Decimal("7.5"), Decimal(9)], pa.decimal128(10, 2))
+    (greatest,) = np.array([-1], stored.to_pandas_dtype()).view(f"u{stored}") >> 1
+    for share in (1, 1000, 1024, 10**6):
+        extremes = pa.array([int(greatest) // share, -int(greatest) // share], stored).view(other)
+        pq.write_table(pa.table({"n": numbers, "other": extremes}), tmp_path / "a.parquet")
+        bins = Alphabet.bins([7, 8])
+        found = counting.count(tmp_path / "a.parquet", alphabet=bins, column="n")
+        assert list(found) == [1, 1]
+        assert not files.require_same_columns([str(tmp_path / "a.parquet")], but=["BROTLI"])
+
+
+def test_a_footer_shows_how_columns_are_stored(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    nested = [{"b": True, "c": [1, 2]}] * 40
+    table = pa.table({"a": nested, "é" * 300: range(40), "d": [Decimal(n) for n in range(40)]})
+    pq.write_table(table, path, row_group_size=9, compression={"d": "zstd"})
+    metadata = pq.read_metadata(path)
+    groups, columns = range(metadata.num_row_groups), range(metadata.num_columns)
+    stored = [metadata.row_group(group).column(place) for group in groups for place in columns]
+    assert [
+        (".".join(chunk.path), chunk.compression) for chunk in chunks_of(Opened(str(path)))
+    ] == [(column.path_in_schema, column.compression) for column in stored]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,11 @@ class Opened:
 
     def start(self, length: int = 16) -> bytes:
         """Return the first bytes, which may identify the format."""
-        return os.pread(self._descriptor, length, 0)
+        return self.part(0, length)
+
+    def part(self, place: int, length: int) -> bytes:
+        """Return the bytes at a place, fewer if the file ends before."""
+        return os.pread(self._descriptor, length, place)
 
 
 class OpenPath(PosixPath):

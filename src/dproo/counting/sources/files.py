@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
@@ -38,6 +39,7 @@ from dproo.counting.layout import (
 )
 from dproo.counting.query import CountQuery
 from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
+from dproo.counting.sources.footer import Chunk, chunks_of
 from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile
 from dproo.counting.sources.text.header import UTF_16
@@ -87,12 +89,6 @@ _STORED = (
 # The logical type names every unit, those that it has not as null.
 _MILLIS = re.compile("TIMESTAMP_MILLIS|Timestamp.*MILLIS=(?!<null>)")
 _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
-_FIXED = "SELECT name FROM parquet_schema($1) WHERE type = 'FIXED_LEN_BYTE_ARRAY'"
-_SPLIT = (
-    "SELECT path_in_schema FROM parquet_metadata($1)"
-    " WHERE type = 'FIXED_LEN_BYTE_ARRAY' AND contains(encodings, 'BYTE_STREAM_SPLIT')"
-)
-_COMPRESSED = "SELECT count(*) FROM parquet_metadata($1) WHERE list_contains($2, compression)"
 _PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
 _OPEN = 200  # files at a time
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16 digits
@@ -360,11 +356,11 @@ def _open_typed(
         header = _same_names(schemas)
         is_described, columns = columns is None, header if columns is None else columns
         require_columns(columns, among=header, is_file=True)
-        split = _split(opened, columns, engine) if table is None else frozenset()
+        chosen = [[schema[header.index(name)] for schema in schemas] for name in columns]
+        split = _split(opened, chosen) if table is None else frozenset()
     except BaseException:
         engine.close()
         raise
-    chosen = [[schema[header.index(name)] for schema in schemas] for name in columns]
     coarse = {name for several in chosen for name, kind, _ in several if kind == MILLISECONDS}
     cells = [
         by_bytes(sql.quoted(called))
@@ -458,8 +454,8 @@ def require_same_columns(paths: Sequence[str], *, but: Sequence[str]) -> list[st
         try:
             schemas = _schemas_of(opened, _PARQUET, engine, is_attached=False)
             _same_names([*_readable(opened, schemas, "be a readable file"), *first])
-            names = [file.name for file in opened]
-            if _footers(engine, _COMPRESSED, names, list(but)) != [(0,)]:
+            chunks = chain.from_iterable(map(_chunks, opened))
+            if any(chunk.compression in but for chunk in chunks):
                 shown = " or ".join(but)
                 raise ValueError(f"data must be Parquet files without {shown} compression.")
         finally:
@@ -491,24 +487,23 @@ def _same_names(schemas: Sequence[list[Named]]) -> list[str]:
 
 
 def _split(
-    opened: Sequence[Opened | Incoming], columns: Sequence[str], engine: Engine
+    opened: Sequence[Opened | Incoming], chosen: Sequence[Sequence[Named]]
 ) -> frozenset[str]:
-    """Return the columns in an encoding that only Arrow reads; many files have no candidates."""
-    names = [file.name for file in opened]
-    found = frozenset(columns)
-    for query in (_FIXED, _SPLIT):
-        if found:
-            found &= {name for (name,) in _footers(engine, query, names)}
-    return found
+    """Return the columns in an encoding that only Arrow reads; most types never have it."""
+    columns = {
+        (name,)
+        for several in chosen
+        for name, kind, _ in several
+        if kind == HALF or kind.startswith("DECIMAL")
+    }
+    files = [file for file in opened if columns and isinstance(file, Opened)]
+    chunks = chain.from_iterable(map(_chunks, files))
+    return frozenset(chunk.path[0] for chunk in chunks if chunk.is_split and chunk.path in columns)
 
 
-def _footers(engine: Engine, query: str, names: list[str], *more: object) -> list[Any]:
-    """Return the rows of a query about the footers of Parquet files."""
-    parameters = [names, *more]
-    return required(
-        lambda: apart(lambda: engine.start(names).execute(query, parameters).fetchall()),
-        "data must be readable files.",
-    )
+def _chunks(file: Opened) -> list[Chunk]:
+    unreadable = refusal("data", "be a readable file", file.path)
+    return required(lambda: list(chunks_of(file)), unreadable)
 
 
 def _check_log(path: str) -> None:

@@ -1,0 +1,109 @@
+"""Footers of Parquet files: how their columns are stored.
+
+DuckDB converts the least and greatest values that a footer states, whatever is asked for, and
+fails on some: one record would decide whether a file is refused. Here they are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dproo.counting.sources.descriptors import Opened
+
+_MAGIC = b"PAR1"
+_FIXED, _SPLIT = 7, 9
+_CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW")
+# Identifiers of fields in parquet.thrift.
+_ROW_GROUPS, _COLUMNS, _COLUMN, _TYPE, _ENCODINGS, _PATH, _CODEC = 4, 1, 3, 1, 2, 3, 4
+# Types of Thrift's compact protocol.
+_TRUE, _FALSE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 7, 8, 12
+_INTEGERS, _LISTS = (4, 5, 6), (9, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """The cells of a column in one part of a file.
+
+    Attributes:
+        path: the name of the column, and of the fields in it if it is nested.
+        compression: as Parquet calls it.
+        is_split: whether values of a fixed number of bytes are in the encoding
+            ``BYTE_STREAM_SPLIT``.
+    """
+
+    path: tuple[str, ...]
+    compression: str
+    is_split: bool
+
+
+def chunks_of(file: Opened) -> Iterator[Chunk]:
+    """Yield the chunks of a Parquet file; of any other, this fails in any way."""
+    end = file.part(file.size - 8, 8)
+    size = int.from_bytes(end[:4], "little")
+    if end[4:] != _MAGIC:
+        raise ValueError("not a Parquet file")
+    footer, _ = _struct(file.part(file.size - 8 - size, size), 0)
+    for group in footer[_ROW_GROUPS]:
+        for column in group[_COLUMNS]:
+            stored = column[_COLUMN]
+            yield Chunk(
+                path=tuple(name.decode() for name in stored[_PATH]),
+                compression=_CODECS[stored[_CODEC]],
+                is_split=stored[_TYPE] == _FIXED and _SPLIT in stored[_ENCODINGS],
+            )
+
+
+def _struct(content: bytes, at: int) -> tuple[dict[int, Any], int]:
+    """Return the fields of a struct by their identifiers, and where it ends."""
+    fields: dict[int, Any] = {}
+    identifier = 0
+    while head := content[at]:
+        at, step, kind = at + 1, head >> 4, head & 15
+        if step:
+            identifier += step
+        else:
+            identifier, at = _integer(content, at)
+        if kind in {_TRUE, _FALSE}:
+            fields[identifier] = kind == _TRUE
+        else:
+            fields[identifier], at = _value(content, at, kind)
+    return fields, at + 1
+
+
+def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
+    """Return a value, or None for a type that is not needed, and where it ends."""
+    if kind in _INTEGERS:
+        return _integer(content, at)
+    if kind == _BINARY:
+        length, at = _count(content, at)
+        return content[at : at + length], at + length
+    if kind == _STRUCT:
+        return _struct(content, at)
+    if kind in _LISTS:
+        kind, (length, at) = content[at] & 15, (content[at] >> 4, at + 1)
+        if length == 15:
+            length, at = _count(content, at)
+        values = []
+        for _ in range(length):
+            value, at = _value(content, at, kind)
+            values.append(value)
+        return values, at
+    return None, at + (8 if kind == _DOUBLE else 1)
+
+
+def _integer(content: bytes, at: int) -> tuple[int, int]:
+    count, at = _count(content, at)
+    return count >> 1 ^ -(count & 1), at
+
+
+def _count(content: bytes, at: int) -> tuple[int, int]:
+    byte = content[at]
+    count, shift = byte & 127, 7
+    while byte > 127:
+        at += 1
+        byte = content[at]
+        count |= (byte & 127) << shift
+        shift += 7
+    return count, at + 1
