@@ -66,6 +66,21 @@ def test_text_that_is_in_no_encoding_stops_nothing(tmp_path: Path) -> None:
         assert list(found) == [1, 0, 1, 1]
 
 
+def test_a_file_in_an_encoding_that_python_calls_otherwise_or_not_at_all(tmp_path: Path) -> None:
+    content = spss(tmp_path, code=["a", "ก"], นับ=[1.0, 2.0]).read_bytes()
+    for name in ("windows-874", "VISCII"):
+        path = tmp_path / f"{name}.sav"
+        length = len(name).to_bytes(4, "little")
+        written = content.replace(b"\5\0\0\0UTF-8", length + name.encode())
+        path.write_bytes(written.replace("ก".encode(), b"\xa1  "))
+    code = {"column": "code", "alphabet": ["a", "ก"]}
+    assert list(counting.count(tmp_path / "windows-874.sav", **code)) == [1, 1, 0]
+    with pytest.raises(ValueError, match="encoding must be given, since Python"):
+        counting.prepare(tmp_path / "VISCII.sav", columns=["code"], alphabets=[["a"]])
+    found = counting.count(tmp_path / "VISCII.sav", layout=Layout(encoding="tis-620"), **code)
+    assert list(found) == [1, 1, 0]
+
+
 def test_an_encoding_can_be_said(tmp_path: Path) -> None:
     path = spss(tmp_path, "a.dta", code=["bé"])
     path.write_bytes(path.read_bytes().replace("bé".encode(), b"b\xe9\0"))

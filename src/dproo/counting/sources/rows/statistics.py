@@ -7,10 +7,12 @@ reads the long text of Stata files.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -219,6 +221,22 @@ def is_labelled(header: Any, name: str) -> bool:
     return name in header.variable_to_label and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
 
+def encoding_of(header: Any) -> str:
+    """Return Python's name of the encoding of a file's text.
+
+    Raises:
+        ValueError: Python does not have it.
+    """
+    stored = header.file_encoding or "utf-8"
+    for name in (stored, stored.lower().replace("windows-", "cp")):
+        with suppress(LookupError):
+            return codecs.lookup(name).name
+    raise ValueError(
+        refusal("encoding", "be given, since Python does not have the one of the file", stored)
+        + " Name one that is like it, or save the file in Unicode (UTF-8)."
+    )
+
+
 def _format(header: Any, name: str) -> str:
     return str(header.original_variable_types.get(name, ""))
 
@@ -240,34 +258,31 @@ def rows_of(
     header: Any,
     places: Sequence[int],
     *,
-    encoding: str | None = None,
+    encoding: str,
     numeric: Container[str] = (),
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
 
     A number that has a label becomes the label, unless its variable is in ``numeric``: that depends
-    only on this cell and on the header. Text is in the header's encoding unless another is given.
+    only on this cell and on the header.
     """
     names = [header.column_names[place] for place in places]
-    stored = header.file_encoding or "utf-8"
     readings = [
         _label(labels_of(header, name))
         if name not in numeric and is_labelled(header, name)
-        else _reading(header, name, suffix, encoding or stored)
+        else _reading(header, name, suffix, encoding)
         for name in names
     ]
     is_long = [suffix in STATA and _is_long(header, name) for name in names]
     long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
-    short = [name for name, is_text in zip(names, is_long, strict=True) if not is_text]
+    short = [place for place, is_text in zip(places, is_long, strict=True) if not is_text]
     parts: list[Iterator[Sequence[Any]]] = []
     if long:
         parts.append(_long_texts(file, long))
     if short:
-        widths = [header.variable_storage_width.get(name) or 0 for name in short]
-        in_latin_1 = [name.encode(stored).decode(_LATIN_1) for name in short]
-        parts.append(
-            _short_cells(file, suffix, in_latin_1, sum(width + _OBJECT for width in widths))
-        )
+        widths = header.variable_storage_width
+        width = sum((widths.get(header.column_names[place]) or 0) + _OBJECT for place in short)
+        parts.append(_short_cells(file, suffix, short, width))
     # Long texts come first; this restores the order of the places.
     order = sorted(range(len(names)), key=lambda place: not is_long[place])
     back = [order.index(place) for place in range(len(names))]
@@ -290,15 +305,18 @@ def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
 
 
 def _short_cells(
-    file: str, suffix: str, names: Sequence[str], width: int
+    file: str, suffix: str, places: Sequence[int], width: int
 ) -> Iterator[Sequence[Any]]:
     size = max(BYTES // width, 1)
     read, start = _reader(suffix), 0
+    # The library finds columns by their names in the encoding that it is told.
+    named = read(file, metadataonly=True, encoding=_LATIN_1)[1].column_names
+    names = [named[place] for place in places]
     options: dict[str, Any] = {"user_missing": True} if suffix in SPSS else {}
     while True:
         cells, _ = read(
             file,
-            usecols=list(names),
+            usecols=names,
             row_offset=start,
             row_limit=size,
             encoding=_LATIN_1,
@@ -316,8 +334,9 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     """Return the function that decodes a stored cell of a variable."""
     kind = _kind(header, name)
     if kind == sql.TEXT:
-        is_utf_8 = encoding.lower().replace("_", "-") in {"utf-8", "utf8"}
-        decode = repaired if is_utf_8 else partial(str, encoding=encoding, errors="replace")
+        decode = (
+            repaired if encoding == "utf-8" else partial(str, encoding=encoding, errors="replace")
+        )
         return lambda cell: decode(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
     if kind not in {sql.DATE, sql.TIMESTAMP}:
         return lambda cell: cell
