@@ -158,6 +158,18 @@ def test_a_folder_has_every_file_that_is_parquet_by_its_name(end: str, tmp_path:
     assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [3, 0]
 
 
+@pytest.mark.parametrize("name", ["_a.parquet", "_temporary/0/part-0.parquet", "y=1/_b/c.pq"])
+def test_a_folder_in_which_a_writer_has_not_finished_is_refused(name: str, tmp_path: Path) -> None:
+    """Other programs leave its files out, and they may hold the same records again."""
+    for file in ("a.parquet", "_y=1/part-0.parquet", name):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"a": ["x"]}), tmp_path / file)
+    with pytest.raises(ValueError, match="be a folder without Parquet files below names that"):
+        counting.prepare(tmp_path, alphabets=[["x"]], columns=["a"])
+    (tmp_path / name).unlink()
+    assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [2, 0]
+
+
 LOGS = (
     "_delta_log/00000000000000000000.json",
     ".hoodie/hoodie.properties",
