@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import psycopg
 import pytest
 
 from dproo import Alphabet, counting
+from dproo.counting.sql.people import person_of
 
 # A type, a value as SQL has it, and its canonical text.
 COUNTED = {
@@ -111,6 +113,23 @@ def test_every_other_type_is_refused_before_the_charge(kinds: psycopg.Connection
         assert word in refused
     assert {"money", "inet", "xml", "text", "int8", "_mood", "tsvector"} <= {*refused}
     assert len(refused) > 100
+
+
+@pytest.mark.parametrize("type_name", ["numeric", "float8"])
+def test_a_number_names_a_person_as_in_python(
+    kinds: psycopg.Connection[Any], type_name: str
+) -> None:
+    numbers = "Infinity", "-Infinity", "7.50", "7.00", "-0.0", "1e20", "-120", "0.0009765625"
+    for number in numbers:
+        cells = f"SELECT 'x' AS a, {number!r}::{type_name} AS who FROM generate_series(1, 3)"
+        kinds.execute(f"CREATE TABLE kinds.named AS {cells}")
+        asked: dict[str, Any] = {"table": "kinds.named", "column": "a", "alphabet": ["x"]}
+        text = person_of(Decimal(number))
+        assert text is not None
+        for missing, kept in ((text,), 3), ((), 1):
+            asked |= {"person": "who", "is_each_missing": True, "missing_texts": missing}
+            assert counting.count(kinds, **asked).n == kept, number
+        kinds.execute("DROP TABLE kinds.named")
 
 
 def test_a_domain_over_an_array_is_refused(kinds: psycopg.Connection[Any]) -> None:

@@ -134,6 +134,7 @@ class MariaDB:
                 shutil.rmtree(data, ignore_errors=True)
             started = [server, *common, "--skip-networking", f"--socket={socket}"]
             started += ["--character-set-server=utf8mb4", "--skip-grant-tables"]
+            started.append("--max-connections=999")  # engines are collected late in tests
             small = ["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M"]
             self.process = subprocess.Popen([*started, *small], stdout=log, stderr=log)
         end = f'kill -9 {self.process.pid}; rm -rf "$1"'

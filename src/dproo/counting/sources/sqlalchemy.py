@@ -75,6 +75,13 @@ _MARIADB_PATIENT = {
     "idle_transaction_timeout": "0",
     "idle_readonly_transaction_timeout": "0",
 }
+# Prepared by a text that is the same in every mode and character set of a session.
+_MARIADB_QUERY = "SET @dproo_query = CONVERT(X'{}' USING utf8mb4)"
+_MARIADB_CHECKS = (
+    "PREPARE dproo_query FROM @dproo_query",
+    "DEALLOCATE PREPARE dproo_query",
+    "SELECT 'all' FROM DUAL WHERE @@sql_big_selects",
+)
 _MARIADB_LIMITED = (
     "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1 in it."
 )
@@ -94,15 +101,28 @@ class StreamedTable:
         """Whether it is SQLite, where any column may hold cells of any type."""
         return bool(self.dialect.name == _SQLITE)
 
-    def statement(
-        self, columns: Sequence[Column], query: CountQuery, *, is_tried: bool = False
-    ) -> str:
-        """Return the query for these columns, the person's last; if only tried, for no row."""
+    def statement(self, columns: Sequence[Column], query: CountQuery) -> str:
+        """Return the query for these columns, the person's last."""
         cells = ", ".join(self._cell(column, query) for column in columns)
-        if is_tried and self.is_sqlite:
-            return sqlite_files.compiled(self.statement(columns, query), len(columns))
-        where = " WHERE 1 = 0" if is_tried else ""
-        return f"SELECT {cells} FROM {self.name}{where}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
+        return f"SELECT {cells} FROM {self.name}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
+
+    def check(self, statement: str, width: int) -> bool:
+        """Let the database check a query of some columns; return whether it may read all rows.
+
+        A query for no row may still compute parts of a view, which may fail on a record. So where
+        a database can, it only prepares the query.
+        """
+        checks = [f"{statement} WHERE 1 = 0"]
+        if self.is_sqlite:
+            checks = [sqlite_files.compiled(statement, width)]
+        elif self.is_mariadb:
+            checks = [_MARIADB_QUERY.replace("{}", statement.encode().hex()), *_MARIADB_CHECKS]
+        rows: Sequence[Any] = ()
+        with self.cursor() as cursor:
+            for check in checks:
+                cursor.execute(check)
+                rows = cursor.fetchall() if cursor.description else ()
+        return bool(rows) or not self.is_mariadb
 
     def _cell(self, column: Column, query: CountQuery) -> str:
         if self.is_sqlite:
@@ -230,7 +250,7 @@ def _prepare(session: Callable[[dict[str, str]], None], restored: ExitStack, dia
     """
     mode = "'ANSI_QUOTES'" if dialect.identifier_preparer.initial_quote == '"' else "''"
     patient = list(_MARIADB_PATIENT.items())[: None if dialect.is_mariadb else 1]
-    settings = {"sql_mode": mode, **dict(patient)}
+    settings = {"sql_mode": mode, "sql_quote_show_create": "1", **dict(patient)}
     session({f"@dproo_{name}": f"@@{name}" for name in settings})
     restored.callback(attempt, lambda: session({n: f"@dproo_{n}" for n in settings}))
     session(settings)
@@ -268,8 +288,7 @@ def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Tabl
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [columns[place] for place in places]
         statement = streamed.statement(chosen, query)
-        tried = streamed.statement(chosen, query, is_tried=True)
-        if not required(lambda: _tried(streamed, tried), _REFUSED):
+        if not required(lambda: streamed.check(statement, len(chosen)), _REFUSED):
             raise ValueError(_MARIADB_LIMITED)
         return Scan(
             engine="sqlalchemy",
@@ -322,18 +341,6 @@ def _streaming(dialect: Any) -> list[Any]:
         return [import_module(f"{dialect.dbapi.__name__}.cursors").SSCursor]
     except (ImportError, AttributeError):
         return []
-
-
-def _tried(table: StreamedTable, statement: str) -> bool:
-    """Let the database check a query that reads no row; return whether it may read them all."""
-    with table.cursor() as cursor:
-        cursor.execute(statement)
-        cursor.fetchall()
-    if not table.is_mariadb:
-        return True
-    with table.cursor() as cursor:
-        cursor.execute("SELECT 'all' FROM DUAL WHERE @@sql_big_selects")
-        return bool(cursor.fetchall())
 
 
 def _count(

@@ -98,7 +98,7 @@ POSTGRESQL = sql.Dialect(
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' ELSE 'false' END",
         sql.DATE: _DATE,
         sql.DECIMAL: f"CASE WHEN strpos({_AS_TEXT}, '.') > 0"
-        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
+        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE replace({_AS_TEXT}, 'Infinity', 'inf') END",
         sql.FLOAT: (
             f"CASE WHEN abs({_AS_DOUBLE}) < 1e38 AND floor({_AS_DOUBLE}) = {_AS_DOUBLE}"
             f" THEN coalesce({_WHOLE}, CAST({_WIDE} AS TEXT))"
