@@ -654,7 +654,9 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
         return chain.from_iterable(map(arrow.values, getattr(array, "chunks", [array])))
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
-        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
+        moments = zip(cells.array.asi8, cells.array.isna(), strict=True)
+        # NaT is an integer too: in nanoseconds, that of a day in 1677.
+        return (arrow.day(None if is_nat else int(cell), per_day) for cell, is_nat in moments)
     starts = range(0, len(cells), arrow.ROWS)
     parts = (cells.array[start : start + arrow.ROWS] for start in starts)
     return chain.from_iterable(part.tolist() for part in parts)
