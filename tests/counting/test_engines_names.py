@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
+import pandas as pd
 import polars as pl
 import psycopg
 import pyarrow as pa
@@ -18,7 +21,9 @@ import pytest
 import sqlalchemy as sa
 from support.draws import DICE, SOAK, few, some
 
+import dproo
 from dproo import Layout, counting
+from dproo.counting.single_pass import is_single_pass
 from dproo.counting.sql.statements import quoted
 
 PIECES = (
@@ -169,6 +174,34 @@ def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_p
         layout = Layout(delimiter="," if build is write_csv else None)  # names may have others
         counts = counting.count(data, alphabet={column: ["x"] for column in part}, layout=layout)
         assert list(counts) == [2, 1], part
+
+
+def attributes_asked_for() -> list[str]:
+    """Return every attribute that the package asks an object for, by its source."""
+    source = Path(dproo.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in sorted(source.glob("counting/**/*.py"))]
+    return sorted({name for text in texts for name in ASKED.findall(text)})
+
+
+ASKED = re.compile(r"""(?:has|get)attr\([^,"]+, "([a-z_]+)\"""")
+IN_FRAMES: dict[str, Callable[[str], Any]] = {
+    "a label of pandas": lambda name: pd.Series(["x", "y"], index=[name, "b"]),
+    "a column of pandas": lambda name: pd.DataFrame({name: ["x", "y"]}),
+    "a column of Polars": lambda name: pl.DataFrame({name: ["x", "y"]}),
+    "a column of DuckDB": lambda name: duckdb.connect().from_arrow(pa.table({name: ["x", "y"]})),
+    "a column of Ibis": lambda name: ibis.memtable(pa.table({name: ["x", "y"]})),
+}
+
+
+@pytest.mark.parametrize("hold", IN_FRAMES.values(), ids=IN_FRAMES)
+def test_columns_and_labels_may_be_called_like_an_attribute(hold: Callable[[str], Any]) -> None:
+    """A frame answers an attribute that it lacks with a column, or with a record."""
+    names = attributes_asked_for()
+    assert {"columns", "read_next_batch"} <= {*names}
+    for name in names:
+        data = hold(name)
+        assert not is_single_pass(data), name
+        assert list(counting.count(data, alphabet=["x"])) == [1, 1], name
 
 
 @pytest.mark.one_of(2)

@@ -8,7 +8,7 @@ import random
 import signal
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -229,6 +229,50 @@ def test_a_moment_of_pandas_beyond_the_calendar_is_one_record(far: str, zone: st
     column = column if zone is None else column.dt.tz_localize("UTC").dt.tz_convert(zone)
     for data in (column, column.to_frame("a")):
         assert list(counting.count(data, alphabet=DAYS)) == [1, 0, 3]
+
+
+UNITS = ["s", "ms", "us", "ns"]
+ARROW = [*map(pa.timestamp, UNITS), pa.date32(), pa.date64(), pa.decimal256(50, 2)]
+PANDAS = [
+    *(f"M8[{unit}{zone}]" for unit, zone in product(UNITS, ("", ", UTC"))),
+    *("Int8", "UInt64", "Float32", "Float64", "float32", "float64", "boolean"),
+    *("str", "string[python]", "string[pyarrow]", "category", "object"),
+    *map(pd.ArrowDtype, ARROW),
+]
+POLARS = [
+    *(pl.Date, pl.Int128, pl.Float32, pl.Boolean, pl.String, pl.Categorical, pl.Object),
+    *(pl.Decimal(38, 38), pl.Enum(["x"]), *map(pl.Datetime, UNITS[1:])),
+]
+NULLS = [pd.NA, pd.NaT, np.datetime64("NaT", "ns"), np.timedelta64("NaT"), np.nan]
+MISSING = {
+    **{f"pandas {kind}": pd.Series([None], dtype=kind) for kind in PANDAS},
+    **{f"pandas {cell!r}": pd.Series([cell], dtype=object) for cell in NULLS},
+    "pandas days": pd.Series([pd.Timestamp(2024, 1, 1), None], dtype="category")[1:],
+    **{f"polars {kind}": pl.Series([None], dtype=kind) for kind in POLARS},
+}
+
+
+@pytest.mark.parametrize("name", some(sorted(MISSING), one_of=4))
+def test_a_missing_cell_is_missing_beside_a_column_of_objects_too(name: str) -> None:
+    """Cells beside objects are read one by one; an integer may stand for the missing one."""
+    column = MISSING[name].rename("a")
+    is_polars = isinstance(column, pl.Series)
+    objects = pl.Series if is_polars else partial(pd.Series, index=column.index)
+    other = objects(["x"], dtype=pl.Object if is_polars else object).rename("b")
+    frame = pl.DataFrame([column, other]) if is_polars else pd.concat([column, other], axis=1)
+    dates = Alphabet.of("1600-01-01..2100-01-01").read_as("date")
+    numbers = Alphabet.bins([-1e300, 1e300])
+    texts = Alphabet.of(["x", "nan", "NaN", "NaT", "None", "null", "<NA>", "true", "false"])
+    possible = []
+    for letters in (dates, numbers, texts):
+        with suppress(ValueError):  # no cell of the type can be one of them
+            counting.prepare(column, alphabets=[letters])
+            possible.append(letters)
+    assert possible
+    for letters in possible:
+        alone = counting.count(column, alphabet=letters)
+        beside = counting.count(frame, alphabet={"a": letters, "b": ["x"]})
+        assert alone[letters.size] == beside[letters.size] == 1
 
 
 VIEWS = pa.array(["x", None, "7", "x"], pa.string_view())

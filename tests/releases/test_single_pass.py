@@ -159,12 +159,14 @@ for again in (data, dproo.open("-", format="csv")):
 """
     text = TEXT.encode() + b"A\n" * 200_000  # more than one block
     (tmp_path / "data.csv").write_bytes(text)
+    (tmp_path / "-").write_text("not standard input")
     with (tmp_path / "data.csv").open("rb") as file:
         done = subprocess.run(
             [sys.executable, "-c", code],
             **({"input": text} if is_piped else {"stdin": file}),
             capture_output=True,
             check=False,
+            cwd=tmp_path,
         )
     seen = ["['w'] True", "['w'] True", "refused", str(len(CELLS) + 200_000)]
     assert done.stdout.decode().splitlines() == [

@@ -25,6 +25,7 @@ LISTS = {
     "a Polars series": pl.Series(["f", "m"]),
     "a Polars enum": pl.Enum(["f", "m"]),
     "an Arrow array": pa.array(["f", "m"]),
+    "a series with labels": pd.Series(["f", "m"], index=["to_pylist", "columns"]),
     "an enum": Sex,
     "members of an enum": list(Sex),
 }
@@ -65,6 +66,20 @@ def test_integers_of_any_library_are_integers():
 def test_what_holds_no_list_is_refused(letters):
     with pytest.raises(TypeError, match="alphabet must be a list of letters, or hold one, got '"):
         dproo.Alphabet.of(letters)
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "as"])
+def test_moments_of_numpy_are_days_or_refused(unit):
+    """Those in nanoseconds were integers once."""
+    days = np.array([0], f"M8[{unit}]")
+    if unit in {"Y", "M", "W", "D"}:
+        assert dproo.Alphabet.of(days).digest == dproo.Alphabet.of(["1970-01-01"]).digest
+        refused = [days.astype("m8")]
+    else:
+        refused = [days, days.astype("m8"), list(days), pd.Series(days)]
+    for letters in refused:
+        with pytest.raises(TypeError, match="letter must be text, an integer, a boolean or a date"):
+            dproo.Alphabet.of(letters)
 
 
 def test_a_column_of_data_is_not_an_alphabet():

@@ -24,12 +24,14 @@ def is_single_pass(data: Any) -> bool:
     [False, True, True]
     """
     if isinstance(data, str | os.PathLike):
+        if os.fspath(data) == STDIN:
+            return True
         with suppress(OSError, ValueError):
             mode = os.stat(data).st_mode  # noqa: PTH116 - a text need not be a path
             return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-        return os.fspath(data) == STDIN
-    # A reader of Arrow need not be an iterator.
-    return isinstance(data, Iterator) or hasattr(data, "read_next_batch")
+        return False
+    # A reader of Arrow need not be an iterator. Of a frame, the attribute may be a column or label.
+    return isinstance(data, Iterator) or hasattr(type(data), "read_next_batch")
 
 
 def must_be_reread(why: str = _AGAIN) -> str:

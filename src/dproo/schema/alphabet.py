@@ -23,7 +23,6 @@ from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE, MONTH, Reading, periods
 
 _LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
-_TO_LIST = ("to_pylist", "to_list", "tolist")
 
 
 def listed(letters: Any) -> Any:
@@ -51,10 +50,11 @@ def _of_library(letters: Any) -> Any:
     name = type(letters).__name__
     if name in {"CategoricalDtype", "Enum"}:
         letters = letters.categories
-    to_list = next((method for method in _TO_LIST if hasattr(letters, method)), None)
-    if to_list is None or getattr(letters, "ndim", 1) != 1 or name == "DataFrame":
+    is_list = isinstance(letters, Iterable) and getattr(letters, "ndim", 1) == 1
+    if not is_list or name == "DataFrame":
         raise TypeError(refusal("alphabet", "be a list of letters, or hold one", name))
-    return getattr(letters, to_list)()
+    # Not tolist, which makes some moments of NumPy integers.
+    return letters.to_pylist() if hasattr(type(letters), "to_pylist") else list(letters)
 
 
 UNIFORM: Final = "uniform"

@@ -170,7 +170,8 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
     if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):
         return lambda: _of_polars(data)
     is_relation = type(data).__name__ == "DuckDBPyRelation"
-    is_stream = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    # The type decides: a frame may answer an attribute with a column, or with one of its labels.
+    is_stream = hasattr(type(data), "__arrow_c_stream__")
     if (is_relation or is_stream) and not _has_arrow():
         raise ValueError(_MISSING)
     if is_relation:
@@ -573,7 +574,7 @@ def _polars_cells(series: Any) -> Iterator[Any]:
 
 
 def _of_pandas(data: Any) -> Frame:
-    frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
+    frame = data if hasattr(type(data), "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
@@ -654,7 +655,9 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
         return chain.from_iterable(map(arrow.values, getattr(array, "chunks", [array])))
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
-        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
+        moments = zip(cells.array.asi8, cells.array.isna(), strict=True)
+        # NaT is an integer too: in nanoseconds, that of a day in 1677.
+        return (arrow.day(None if is_nat else int(cell), per_day) for cell, is_nat in moments)
     starts = range(0, len(cells), arrow.ROWS)
     parts = (cells.array[start : start + arrow.ROWS] for start in starts)
     return chain.from_iterable(part.tolist() for part in parts)
