@@ -55,6 +55,22 @@ def started(*arguments, **options):
     return subprocess.run([*COMMAND, *arguments], text=True, check=False, **options)
 
 
+@pytest.mark.parametrize("default", [{"DPROO_LEDGER": "relative.sqlite3"}, {"HOME": "relative"}])
+@pytest.mark.parametrize("is_charged", [True, False])
+@pytest.mark.parametrize("name", ["sample", "synthesize, with a file", "discover, with a file"])
+def test_a_release_needs_no_default_ledger_where_another_or_none_is_named(
+    name, is_charged, default
+):
+    """What is wrong with the default is found before the charge, or does not matter."""
+    cleared = {"DPROO_LEDGER", "HOME", "XDG_DATA_HOME"}
+    environment = {key: text for key, text in os.environ.items() if key not in cleared} | default
+    command = [part for part in PRINTED[name] if part not in {"--dataset", "data"}]
+    ledger = ["--ledger", os.environ["DPROO_LEDGER"], "--dataset", "data"]
+    done = started(*command, *(ledger if is_charged else ["--no-ledger"]), env=environment)
+    assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
+    assert charges() == [True] * is_charged
+
+
 @pytest.mark.parametrize("command", some([SAMPLE, SYNTHESIZE], one_of=4))
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize(

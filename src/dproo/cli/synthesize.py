@@ -14,7 +14,6 @@ import click
 from dproo.cli import output
 from dproo.cli.options import (
     READING,
-    book_of,
     letters,
     release,
     source_of,
@@ -356,7 +355,7 @@ def _release(
             network=options["network"],
         )
         receipt = cast("Receipt", model.receipt)
-        charged = reprint(receipt, book_of(options["path"]))
+        charged = reprint(receipt, dataset.charge.address)
         return receipt, guarded(lambda: targets.write(model), charged=charged)
 
     release(data, options, made, what="synthesizing")

@@ -105,6 +105,14 @@ def default_path() -> Address:
     return folder / "dproo" / "ledger.sqlite3"
 
 
+def is_default(ledger: Address) -> bool:
+    """Return whether a command uses this ledger unless it is given another one."""
+    try:
+        return ledger == default_path()
+    except ValueError:  # the variable is wrong, or there is no home: then there is no default
+        return False
+
+
 def require_place(path: Path) -> tuple[int, int]:
     """Raise unless the ledger is a plain file that nobody else can write; return its identity."""
     require_path(path)
