@@ -216,6 +216,8 @@ def reprint(receipt: Receipt, ledger: Address | None) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
     if receipt.ledger is None or ledger is None:
         return "It was charged to no ledger, so it is lost."
+    if receipt.ledger.head is None:
+        return "The charge stays. The ledger could not record the release, so it is lost."
     return (
         f"The charge stays, and the release is kept: dproo ledger print {receipt.ledger.entry}"
         f"{_elsewhere(ledger)} prints it again, for free."

@@ -90,7 +90,7 @@ _FREE = 1 << 20  # bytes of disk that a charge and its record leave free, more o
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
         BusyLedgerError,
-        "was held by other processes for too long. Nothing was charged; try again.",
+        "was held by other processes for too long; try again.",
     ),
     sqlite3.SQLITE_READONLY: (ReadOnlyLedgerError, "cannot be written: it is read-only."),
     sqlite3.SQLITE_FULL: (FullDiskError, "cannot be written: no space is left on the disk."),
