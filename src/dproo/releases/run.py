@@ -23,7 +23,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.numbers import delta_charge_of, float_upper
 from dproo.core.partition import DEALT_MAX
-from dproo.counting.boundary import apart, interrupt_in, refusing, unprepared
+from dproo.counting.boundary import anew, apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
 from dproo.errors import (
     BusyLedgerError,
@@ -436,7 +436,7 @@ def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> Ba
     """Return what to raise where nothing was charged, and so nothing was read."""
     if interrupt is None:
         return unprepared(error)
-    return error if isinstance(error, SystemExit) else interrupt()
+    return error if isinstance(error, SystemExit) else anew(interrupt)
 
 
 def _end(
