@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -366,6 +367,45 @@ def test_without_a_ledger_the_sentence_promises_nothing():
         done = started(*SAMPLE[:2], *SAMPLE[4:], "--no-ledger", stdout=out)
     assert done.returncode == 4
     assert "charged to no ledger, so it is lost." in done.stderr
+
+
+WRITTEN = {
+    "init": ["init", "another", "--budget", "1"],
+    "accept-restore": ["accept-restore", "--ledger", "old/ledger.sqlite3"],
+    "export": ["export", "--to", "copy.sqlite3"],
+    "import": ["import", "ledger.sqlite3", "--ledger", "new.sqlite3"],
+}
+"""Every command that writes a ledger in a file."""
+
+
+@pytest.mark.parametrize("end", some(SIGNALS, one_of=4))
+@pytest.mark.parametrize("moment", ["write", "echo", "end"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_signal_after_a_ledger_was_written_does_not_say_that_nothing_was(name, moment, end):
+    old = Path("old")
+    old.mkdir(mode=0o700)
+    shutil.copy("ledger.sqlite3", old)
+    Ledger("ledger.sqlite3").reserve("data", epsilon=1, neighbours="replace")
+    code = (
+        "import os; from dproo.cli import ledger, main; from dproo.ledger.stores import sqlite\n"
+        "write, echo, command = sqlite.SqliteStore.write, ledger.echo, ledger.ledger_command\n"
+        f"def end(): os.kill(os.getpid(), {end:d})\n"
+        "def written(*given, **named): write(*given, **named); end()\n"
+        "def echoed(*given, **named): echo(*given, **named); end()\n"
+        f"if {moment!r} == 'write': sqlite.SqliteStore.write = written\n"
+        f"elif {moment!r} == 'echo': ledger.echo = echoed\n"
+        "else:\n"
+        "    invoke = command.invoke\n"
+        "    command.invoke = lambda *given: (invoke(*given), end())\n"
+        "main()"
+    )
+    done = dproo("ledger", *WRITTEN[name], code=code)
+    assert "nothing was charged" not in done.stderr
+    if moment == "end":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 4
+        assert "the ledger may have been written: see 'dproo ledger show'" in done.stderr
 
 
 @pytest.mark.parametrize("command", some(PRINTED, one_of=4))
