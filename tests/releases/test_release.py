@@ -209,6 +209,8 @@ def obstructed(ledger, monkeypatch, where, obstacle):
             where.enter_context(closing(sqlite3.connect(ledger.path))).execute("BEGIN IMMEDIATE")
         elif obstacle == "a witness that is gone":
             monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+        elif obstacle == "a ledger that was moved":
+            where.callback(ledger.path.rename(ledger.path.with_name("moved")).rename, ledger.path)
         elif obstacle == "a sync that fails":
             monkeypatch.setattr("dproo.ledger.ledger.write_notes", unsynced)
         return drawn
@@ -229,6 +231,7 @@ def obstructed(ledger, monkeypatch, where, obstacle):
         "a ledger that is only read",
         "a writer that never ends",
         "a witness that is gone",
+        "a ledger that was moved",
         "a sync that fails",
     ],
 )

@@ -26,16 +26,11 @@ from dproo.core.partition import DEALT_MAX
 from dproo.counting.boundary import anew, apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
 from dproo.errors import (
-    BusyLedgerError,
     ChargedError,
-    FullDiskError,
     MissingLedgerError,
     OutputError,
-    ReadOnlyLedgerError,
     ReleaseError,
     UnknownDatasetError,
-    UnusableLedgerError,
-    UnusableWitnessError,
 )
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
@@ -56,16 +51,6 @@ STOPPED = "the release was stopped."
 MAY_STAND = "The charge may stand; see 'dproo ledger show'."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
-
-UNRECORDED = (
-    BusyLedgerError,
-    ChargedError,
-    FullDiskError,
-    ReadOnlyLedgerError,
-    UnusableLedgerError,
-    UnusableWitnessError,
-)
-"""Failures of a record where the ledger holds the charge, but the system keeps it from writing."""
 
 Result = TypeVar("Result")
 
@@ -329,7 +314,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
         state.sentence = f"{stays} {again} if it was recorded."
         try:
             receipt = book.record(entry, drawn.receipt.as_dict())
-        except UNRECORDED:  # it is paid for, so it is shown
+        except LedgerError:  # the release is paid for, so it is shown
             return _unrecorded(drawn.receipt, entry, request)
         state.sentence = f"{stays} {again}."
         _LOG.info("Recorded.")
