@@ -458,6 +458,35 @@ def test_a_public_file_that_never_ends_is_refused(arguments):
     assert charges() == []
 
 
+LOOPED = [
+    ["sample", "loop.csv", *SAMPLE[4:]],
+    ["sample", "loop.csv", *SAMPLE[2:]],
+    ["sample", "loop.csv/data.csv", *SAMPLE[4:]],
+    ["synthesize", "loop.csv", *SYNTHESIZE[4:]],
+    ["codebook", "draft", "loop.csv"],
+    ["codebook", "discover", "loop.csv", *FOUND[3:]],
+    [*SAMPLE, "--ledger", "loop.csv"],
+    [*SAMPLE, "--ledger", "loop.csv/ledger.sqlite3"],
+    [*SAMPLE, "--codebook", "loop.csv"],
+    [*SYNTHESIZE, "--out", "loop.csv"],
+    [*SYNTHESIZE, "--out", "rows.csv", "--model", "loop.csv/model.json"],
+    ["ledger", "init", "loop.csv", "--budget", "1"],
+    ["ledger", "show", "--ledger", "loop.csv"],
+    ["ledger", "report", "--out", "loop.csv"],
+    ["ledger", "import", "loop.csv"],
+    ["serve", "--folder", "loop.csv"],
+]
+
+
+@pytest.mark.parametrize("arguments", some(LOOPED, one_of=2))
+def test_a_loop_of_links_is_refused_by_a_sentence(arguments):
+    Path("loop.csv").symlink_to("loop.csv")
+    done = dproo(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bug" not in done.stderr
+    assert charges() == []
+
+
 HOSTILE = "x\x1b[2J\x9b1m\u202egpj.exe\x07"
 
 

@@ -135,7 +135,8 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
     """
     name = dataset_name(dataset)
     is_file = PLAIN.ending_of(dataset)[0] in FORMATS or os.sep in dataset
-    if is_file and "://" not in dataset and not (os.path.exists(dataset) or glob(dataset)):  # noqa: PTH110, PTH207 - Path raises; any folder
+    found = map(os.path.exists, (dataset, *glob(dataset)))  # noqa: PTH207 - in any folder
+    if is_file and "://" not in dataset and not any(found):
         raise ValueError(
             refusal("dataset", "be a file that exists, or a name that no file has", dataset)
             + " The budget would belong to nothing."

@@ -95,7 +95,7 @@ class Targets:
         if path.suffix.lower() not in _ENDINGS:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
         files = [new_file("out", str(file)) for file in (path, *_beside(path))]
-        if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
+        if self.model is not None and os.path.realpath(self.model) in map(os.path.realpath, files):
             raise ValueError("out, the metadata beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 

@@ -161,7 +161,7 @@ def require_folder(folder: Path) -> None:
     """
     links = [_require_part(part, is_last=part is folder) for part in (folder, *_above(folder))]
     if any(links) or ".." in folder.parts:
-        real = folder.resolve(strict=True)
+        real = Path(os.path.realpath(folder, strict=True))
         for part in (real, *_above(real)):
             _require_part(part, is_last=part is real)
 

@@ -110,7 +110,7 @@ def dataset_name(data: str) -> str:
             " Add dataset=NAME, or ledger=None."
         )
     if are_files(data):
-        return str(Path(data).resolve())
+        return os.path.realpath(data)  # Path raises an error of its own at a loop of links
     if may_hold_secret(data):
         raise ValueError(refusal("dataset", "be a public name", data))
     return data
