@@ -333,7 +333,8 @@ class Ledger:
 
         def append(session: LedgerSession) -> dict[str, Any]:
             reserved = _charge(session, entry.number)
-            if reserved.hash != entry.hash:
+            held = reserved.dataset, reserved.nano, reserved.hash
+            if held != (entry.dataset, entry.charge, entry.hash):
                 raise _unknown(entry.number)
             basis = session.declared(entry.dataset).fields
             public = public_text("receipt", parts, basis["neighbours"])

@@ -445,9 +445,13 @@ def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
     """Return the chosen witness, else the one in ``DPROO_WITNESS``, or None.
 
     Raises:
-        ValueError: the variable is a relative path, which would depend on the working folder.
+        ValueError: the path is empty; or the variable is a relative one, which would depend on the
+            working folder.
     """
-    if not isinstance(chosen, str | os.PathLike | None):
+    if chosen is None:
+        return named_file("DPROO_WITNESS")
+    if not isinstance(chosen, str | os.PathLike):
         raise TypeError(refusal("witness", "be the path of a file", chosen))
-    chosen = exact(chosen)
-    return Path(chosen).absolute() if chosen else named_file("DPROO_WITNESS")
+    if not (path := exact(chosen)):
+        raise ValueError(refusal("witness", "be the path of a file", chosen))
+    return Path(path).absolute()
