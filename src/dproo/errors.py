@@ -124,19 +124,19 @@ class RolledBackError(LedgerError):
 
 
 class UnusableWitnessError(LedgerError):
-    """A witness cannot be read or written; nothing was charged."""
+    """A witness cannot be read or written; neither was the ledger."""
 
 
 class BusyLedgerError(LedgerError):
-    """Other processes held the ledger for too long; nothing was charged."""
+    """Other processes held the ledger for too long; nothing was written."""
 
 
 class ReadOnlyLedgerError(LedgerError):
-    """The file or its folder cannot be written; nothing was charged."""
+    """The file or its folder cannot be written; nothing was written."""
 
 
 class FullDiskError(LedgerError):
-    """There is no space left; nothing was charged."""
+    """There is no space left; nothing was written."""
 
 
 class ChargedError(LedgerError):
@@ -148,7 +148,7 @@ class UnusableLedgerError(LedgerError):
 
 
 class UnreachableLedgerError(UnusableLedgerError):
-    """No server answers, or the connection was lost; nothing was charged."""
+    """No server answers, or the connection was lost; nothing was written."""
 
 
 class NotEmptyLedgerError(LedgerError):

@@ -24,18 +24,18 @@ class Charged:
         entry: the number of the charge.
         charge_nano_epsilon: the epsilon charged, in billionths.
         charge_atto_delta: the delta charged, in units of 10^-18.
-        head: the hash of the record in the ledger.
+        head: the hash of the record in the ledger; None if it could not be recorded.
     """
 
     dataset: str
     entry: int
     charge_nano_epsilon: int
     charge_atto_delta: int = 0
-    head: str
+    head: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as an object of JSON; a delta of zero is left out."""
-        return {name: value for name, value in asdict(self).items() if value != 0}
+        """Return it as an object of JSON; a delta of zero is left out, and so is no head."""
+        return {name: value for name, value in asdict(self).items() if value not in {0, None}}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,6 +54,22 @@ def started(*arguments, **options):
     """Run the command with other pipes or another encoding than it is begun with elsewhere."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.run([*COMMAND, *arguments], text=True, check=False, **options)
+
+
+@pytest.mark.parametrize("default", [{"DPROO_LEDGER": "relative.sqlite3"}, {"HOME": "relative"}])
+@pytest.mark.parametrize("is_charged", [True, False])
+@pytest.mark.parametrize("name", ["sample", "synthesize, with a file", "discover, with a file"])
+def test_a_release_needs_no_default_ledger_where_another_or_none_is_named(
+    name, is_charged, default
+):
+    """What is wrong with the default is found before the charge, or does not matter."""
+    cleared = {"DPROO_LEDGER", "HOME", "XDG_DATA_HOME"}
+    environment = {key: text for key, text in os.environ.items() if key not in cleared} | default
+    command = [part for part in PRINTED[name] if part not in {"--dataset", "data"}]
+    ledger = ["--ledger", os.environ["DPROO_LEDGER"], "--dataset", "data"]
+    done = started(*command, *(ledger if is_charged else ["--no-ledger"]), env=environment)
+    assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
+    assert charges() == [True] * is_charged
 
 
 @pytest.mark.parametrize("command", some([SAMPLE, SYNTHESIZE], one_of=4))
@@ -352,6 +369,45 @@ def test_without_a_ledger_the_sentence_promises_nothing():
     assert "charged to no ledger, so it is lost." in done.stderr
 
 
+WRITTEN = {
+    "init": ["init", "another", "--budget", "1"],
+    "accept-restore": ["accept-restore", "--ledger", "old/ledger.sqlite3"],
+    "export": ["export", "--to", "copy.sqlite3"],
+    "import": ["import", "ledger.sqlite3", "--ledger", "new.sqlite3"],
+}
+"""Every command that writes a ledger in a file."""
+
+
+@pytest.mark.parametrize("end", some(SIGNALS, one_of=4))
+@pytest.mark.parametrize("moment", ["write", "echo", "end"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_signal_after_a_ledger_was_written_does_not_say_that_nothing_was(name, moment, end):
+    old = Path("old")
+    old.mkdir(mode=0o700)
+    shutil.copy("ledger.sqlite3", old)
+    Ledger("ledger.sqlite3").reserve("data", epsilon=1, neighbours="replace")
+    code = (
+        "import os; from dproo.cli import ledger, main; from dproo.ledger.stores import sqlite\n"
+        "write, echo, command = sqlite.SqliteStore.write, ledger.echo, ledger.ledger_command\n"
+        f"def end(): os.kill(os.getpid(), {end:d})\n"
+        "def written(*given, **named): write(*given, **named); end()\n"
+        "def echoed(*given, **named): echo(*given, **named); end()\n"
+        f"if {moment!r} == 'write': sqlite.SqliteStore.write = written\n"
+        f"elif {moment!r} == 'echo': ledger.echo = echoed\n"
+        "else:\n"
+        "    invoke = command.invoke\n"
+        "    command.invoke = lambda *given: (invoke(*given), end())\n"
+        "main()"
+    )
+    done = dproo("ledger", *WRITTEN[name], code=code)
+    assert "nothing was charged" not in done.stderr
+    if moment == "end":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 4
+        assert "the ledger may have been written: see 'dproo ledger show'" in done.stderr
+
+
 @pytest.mark.parametrize("command", some(PRINTED, one_of=4))
 def test_a_closed_standard_output_is_refused_before_the_charge(command):
     line = " ".join([*COMMAND, *PRINTED[command], ">&-"])
@@ -399,6 +455,35 @@ def test_a_public_file_that_never_ends_is_refused(arguments):
     done = dproo(*arguments)
     assert done.returncode == 2
     assert "must be a file or a pipe, got '/dev/zero'." in done.stderr
+    assert charges() == []
+
+
+LOOPED = [
+    ["sample", "loop.csv", *SAMPLE[4:]],
+    ["sample", "loop.csv", *SAMPLE[2:]],
+    ["sample", "loop.csv/data.csv", *SAMPLE[4:]],
+    ["synthesize", "loop.csv", *SYNTHESIZE[4:]],
+    ["codebook", "draft", "loop.csv"],
+    ["codebook", "discover", "loop.csv", *FOUND[3:]],
+    [*SAMPLE, "--ledger", "loop.csv"],
+    [*SAMPLE, "--ledger", "loop.csv/ledger.sqlite3"],
+    [*SAMPLE, "--codebook", "loop.csv"],
+    [*SYNTHESIZE, "--out", "loop.csv"],
+    [*SYNTHESIZE, "--out", "rows.csv", "--model", "loop.csv/model.json"],
+    ["ledger", "init", "loop.csv", "--budget", "1"],
+    ["ledger", "show", "--ledger", "loop.csv"],
+    ["ledger", "report", "--out", "loop.csv"],
+    ["ledger", "import", "loop.csv"],
+    ["serve", "--folder", "loop.csv"],
+]
+
+
+@pytest.mark.parametrize("arguments", some(LOOPED, one_of=2))
+def test_a_loop_of_links_is_refused_by_a_sentence(arguments):
+    Path("loop.csv").symlink_to("loop.csv")
+    done = dproo(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bug" not in done.stderr
     assert charges() == []
 
 

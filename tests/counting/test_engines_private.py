@@ -20,7 +20,9 @@ import pytest
 from support.releasing import sample
 
 from dproo import Alphabet, Counts, ReleaseError, counting
+from dproo.counting import boundary
 from dproo.ledger import Ledger
+from dproo.releases import run
 
 ibis = pytest.importorskip("ibis", reason="Ibis is not installed.")
 CANARY = "canary-51c7"
@@ -280,6 +282,35 @@ def test_an_interrupt_goes_on_without_what_it_said(kind: type[BaseException]) ->
     assert CANARY not in repr(raised.value.args)
     assert raised.value.__context__ is None
     assert kind is not SystemExit or raised.value.code == 1  # type: ignore[attr-defined]
+
+
+def test_an_exit_that_a_library_replaced_never_looks_like_success() -> None:
+    """Before a charge as after it, and in whichever thread it was."""
+
+    def replaced() -> None:
+        try:
+            sys.exit(7)
+        finally:
+            raise RuntimeError("interrupted")
+
+    def waiting(_: object) -> None:
+        replaced()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boundary._Errand, "wait", waiting)
+        with pytest.raises(SystemExit) as apart:
+            boundary.apart(lambda: None)
+    ends = [apart.value]
+    for action in (boundary.attempt, run.guarded, lambda act: run.guarded(act, state=awaited())):
+        with pytest.raises(SystemExit) as ended:
+            action(replaced)
+        ends.append(ended.value)
+    assert [end.code for end in ends] == [1, 1, run.EXIT, 1]
+
+
+def awaited() -> Any:
+    """Return the state of a charge that is still awaited."""
+    return run._ChargeState()
 
 
 CRASH = """

@@ -190,22 +190,46 @@ def test_an_interrupt_in_a_cell_ends_the_count(kind: type[BaseException]) -> Non
         raise kind
 
     number = type("Number", (int,), {"__abs__": fail})(7)
-    with pytest.raises(kind):
+    with pytest.raises(kind) as ended:
         counting.count([number], alphabet=[7])
+    assert getattr(ended.value, "code", 1) == 1
 
 
-def test_a_limit_of_time_that_strikes_in_a_record_ends_the_count() -> None:
-    """The record is not to blame for what the program's own handler of a signal raises."""
+def out_of_time(*_: object) -> None:
+    """Handle a signal as a limit of time does."""
+    raise TimeoutError
 
-    def out_of_time(*_: object) -> None:
+
+class OutOfTime:
+    """The same, as an object and as a method."""
+
+    def __call__(self, *_: object) -> None:
         raise TimeoutError
+
+    method = __call__
+
+
+HANDLERS = {
+    "function": out_of_time,
+    "method": OutOfTime().method,
+    "object": OutOfTime(),
+    "partial": partial(out_of_time, 1),
+    "partial of a partial object": partial(partial(OutOfTime(), 1), 2),
+}
+
+
+@pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
+def test_a_limit_of_time_that_strikes_in_a_record_ends_the_count(
+    handler: Callable[..., None],
+) -> None:
+    """The record is not to blame for what the program's own handler of a signal raises."""
 
     class Row(dict[str, str]):
         def get(self, name: str, default: object = None) -> Any:
             signal.raise_signal(signal.SIGALRM)
             return super().get(name, default)
 
-    before = signal.signal(signal.SIGALRM, out_of_time)
+    before = signal.signal(signal.SIGALRM, handler)
     try:
         for alphabet, options in (["x"], {"column": "a"}), ({"a": ["x"]}, {}):
             with pytest.raises(ReleaseError, match="could not be counted"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import threading
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,13 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.stores import copy_of
+from support.stores import copy_of, url_of
 
 import dproo.ledger.ledger
 import dproo.releases.dataset
 from dproo import errors
 from dproo.core.numbers import EPSILON_MAX, EPSILON_MIN, NANO, budget_of, charge_of
-from dproo.ledger import BudgetRefused, Entry, Ledger, in_epsilon
+from dproo.ledger import BudgetRefused, Entry, Ledger, accept_restore, in_epsilon
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -326,6 +327,30 @@ def test_an_entry_is_good_for_its_own_ledger_only(ledger: Ledger, tmp_path: Path
     ledger.reserve("patients", epsilon="0.2", **REPLACE)
     with pytest.raises(errors.UnknownEntryError):
         ledger.record(entry, {"values": ["flu"]})
+
+
+@pytest.mark.parametrize(
+    "forged", [{"dataset": "others"}, {"number": 1}, {"charge": 1}, {"hash": "0" * 64}]
+)
+def test_an_entry_with_any_part_changed_records_nothing(
+    ledger: Ledger, forged: dict[str, Any]
+) -> None:
+    ledger.declare("others", budget="1", **REPLACE)
+    entry = ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    with pytest.raises(errors.UnknownEntryError):
+        ledger.record(replace(entry, **forged), {"values": ["flu"]})
+    assert ledger.verify().events == 3
+
+
+def test_an_empty_path_is_no_witness(ledger: Ledger, tmp_path: Path) -> None:
+    """A variable of a script that is not set would otherwise choose the default."""
+    for use in (
+        lambda: Ledger(url_of(ledger), witness=""),
+        lambda: Ledger.create(tmp_path / "new.sqlite3", witness=""),
+        lambda: accept_restore(url_of(ledger), witness=""),
+    ):
+        with pytest.raises(ValueError, match="witness must be the path of a file, got ''"):
+            use()
 
 
 @pytest.mark.parametrize("receipt", [{"a": {1, 2}}, {"a": float("nan")}, {"a": b"flu"}])

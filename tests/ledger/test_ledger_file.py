@@ -6,6 +6,7 @@ import inspect
 import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
@@ -212,8 +213,7 @@ def test_a_locked_ledger_says_so_in_time_and_charges_nothing(ledger: Ledger) -> 
         with pytest.raises(errors.BusyLedgerError) as refused:
             impatient.reserve("patients", epsilon=1, **REPLACE)
     assert str(refused.value) == (
-        f"the ledger {ledger.path} was held by other processes for too long. "
-        "Nothing was charged; try again."
+        f"the ledger {ledger.path} was held by other processes for too long; try again."
     )
     assert left(ledger) == "1"
 
@@ -277,6 +277,81 @@ def test_a_failing_system_is_one_sentence(
     assert str(refused.value) == f"the ledger {ledger.path} {sentence}"
     monkeypatch.undo()
     assert left(ledger) == "1"
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+
+
+def replaced(path: Path) -> None:
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    copy.chmod(0o600)
+    copy.replace(path)
+
+
+def looped(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+USES: dict[str, Callable[[Ledger, Any], object]] = {
+    "declare": lambda ledger, _: ledger.declare("others", budget=1, **REPLACE),
+    "reserve": lambda ledger, _: ledger.reserve("patients", epsilon="0.1", **REPLACE),
+    "record": lambda ledger, entry: ledger.record(entry, {"values": ["flu"]}),
+    "show": lambda ledger, _: ledger.show(),
+    "verify": lambda ledger, _: ledger.verify(),
+    "budget": lambda ledger, _: ledger.budget("patients"),
+    "create": lambda ledger, _: Ledger.create(ledger.path),
+    "accept-restore": lambda ledger, _: accept_restore(ledger.path),
+}
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, renamed, replaced, looped])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "GATE.acquire",
+        "require_unmounted",
+        "_require_format",
+        "Memory",
+        "_checked",
+        "_commit",
+        "closing",
+    ],
+)
+@pytest.mark.parametrize("use", USES)
+def test_a_file_that_goes_away_at_any_moment_is_a_ledger_error(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, use: str, moment: str, lose: Any
+) -> None:
+    """A write of which the file is gone afterwards is never said to have succeeded."""
+    entry = ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    lost = []
+
+    def wrapped(*given: Any, **named: Any) -> Any:
+        result = original(*given, **named)
+        if not lost:
+            lost.append(lose(ledger.path))
+        return result
+
+    if moment == "GATE.acquire":
+        original = sqlite.GATE.acquire
+        gate = type("Gate", (), {"acquire": staticmethod(wrapped), "release": sqlite.GATE.release})
+        monkeypatch.setattr(sqlite, "GATE", gate)
+    else:
+        original = getattr(sqlite, moment)
+        monkeypatch.setattr(sqlite, moment, wrapped)
+    failure = ""
+    try:
+        USES[use](ledger, entry)
+    except errors.LedgerError as error:
+        failure = str(error)
+    except ValueError as error:  # accept-restore, which has nothing to do
+        failure = str(error)
+    assert "it is read-only" not in failure
+    is_opened = lose is not replaced or moment not in {"GATE.acquire", "require_unmounted"}
+    if lost and is_opened and use in {"declare", "reserve", "record"}:
+        assert failure
 
 
 def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:

@@ -570,12 +570,12 @@ def test_notes_stand_in_the_order_of_the_events_whoever_writes_first(
     """One process is overtaken by another between its commit and its note."""
     late: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.ledger.write_notes", lambda news, **_: late.append(news))
+        patch.setattr("dproo.ledger.ledger.write_notes", late.append)
         charge(ledger)
         charge(ledger)
     charge(ledger)
     for news in reversed(late):
-        witness.write_notes(news, timeout=1)
+        witness.write_notes(news)
     (notes,) = state.iterdir()
     lines = notes.read_text().splitlines()
     assert [f'"seq": {seq},' in line for seq, line in enumerate(lines, start=1)] == [True] * 4

@@ -532,7 +532,7 @@ def test_whoever_waited_while_a_restore_was_accepted_and_noted_writes_nothing(
         event = Event._make(connection.execute(call, [lost.hash, "0" * 32]).fetchone() or ())
         (first,) = connection.execute("SELECT hash FROM dproo.event WHERE seq = 1").fetchone() or ()
         ((witness, newest),) = Memory(ledger=first, chosen=None).newest.items()
-        witness.append([Note.of(first, event)], after=newest, timeout=1)
+        witness.append([Note.of(first, event)], after=newest)
         connection.commit()
         assert [loss.charge for loss in accepted.result()] == [250_000_000]
     assert ledger.verify().events == event.seq

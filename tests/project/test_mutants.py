@@ -742,8 +742,8 @@ MUTANTS = {
     "data is read before the charge": (
         "run._charged", "        entry = apart(reserve, stop=stopped.set)\n", "        prepared.scan.count()\n        entry = apart(reserve, stop=stopped.set)\n", ORDER,
     ),
-    "a release that cannot be recorded is shown": (
-        "run._charged", "receipt = apart(record, stop=_nothing, is_due=True)", "receipt = drawn.receipt.as_dict()", UNSHOWN,
+    "a release is shown without being recorded": (
+        "run._charged", "receipt=apart(record, stop=lambda: None, is_due=True)", "receipt=drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
         "run._receipt", "n=n if protection.neighbours == REPLACE else None", "n=n", PRIVATE_N,

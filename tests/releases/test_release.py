@@ -1,8 +1,11 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,11 +25,13 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.counting import boundary
 from dproo.counting.source import Source
 from dproo.counting.sources import descriptors
-from dproo.errors import BusyLedgerError, ReleaseError, UnpreparedError
+from dproo.errors import BusyLedgerError, ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
+from dproo.ledger.stores import sqlite as sqlite_store
 from dproo.mechanisms import mechanism
+from dproo.receipt import Receipt
 from dproo.releases import run as execute
-from dproo.releases.charge import Charge
+from dproo.releases.charge import Charge, reprint
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.request import Stopped
 from dproo.releases.value import SampleRequest
@@ -186,6 +191,82 @@ def test_a_ledger_that_cannot_record_keeps_the_release_unshown(ledger, monkeypat
     with pytest.raises(ReleaseError) as failed:
         sample(DATA, **charged(ledger))
     assert_failed_privately(ledger, failed)
+
+
+def obstructed(ledger, monkeypatch, where, obstacle):
+    """Put an obstacle in the way once the release is drawn, and take it away after it."""
+    run = execute.Prepared.run
+
+    def late(self):
+        drawn = run(self)
+        if obstacle == "a full disk":
+            monkeypatch.setattr(sqlite_store, "_commit", full)
+        elif obstacle == "a ledger that is only read":
+            pragmas = (*sqlite_store._PRAGMAS, "query_only = ON")
+            monkeypatch.setattr(sqlite_store, "_PRAGMAS", pragmas)
+        elif obstacle == "a writer that never ends":
+            monkeypatch.setattr("dproo.ledger.ledger._PATIENCE", 0.5)
+            where.enter_context(closing(sqlite3.connect(ledger.path))).execute("BEGIN IMMEDIATE")
+        elif obstacle == "a witness that is gone":
+            monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+        elif obstacle == "a ledger that was moved":
+            where.callback(ledger.path.rename(ledger.path.with_name("moved")).rename, ledger.path)
+        elif obstacle == "a sync that fails":
+            monkeypatch.setattr("dproo.ledger.ledger.write_notes", unsynced)
+        return drawn
+
+    def full(_, path):
+        sqlite_store._fail(path, sqlite3.SQLITE_FULL)
+
+    def unsynced(_):
+        raise ChargedError("the ledger could not be synced.")
+
+    monkeypatch.setattr(execute.Prepared, "run", late)
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        "a full disk",
+        "a ledger that is only read",
+        "a writer that never ends",
+        "a witness that is gone",
+        "a ledger that was moved",
+        "a sync that fails",
+    ],
+)
+def test_a_release_that_was_charged_and_cannot_be_recorded_is_shown_and_says_so(
+    ledger, monkeypatch, obstacle
+):
+    impatient = Ledger(ledger.path, timeout=0.01)
+    with ExitStack() as where, monkeypatch.context() as patch:
+        obstructed(ledger, patch, where, obstacle)
+        shown = dproo.open(DATA, ledger=impatient, dataset="patients").value(
+            None, LETTERS, epsilon="0.4"
+        )
+    assert shown.value in {*LETTERS, "other"}
+    assert shown.receipt.warnings[-1].startswith("The ledger charged this release, entry 2, and")
+    assert shown.receipt.as_dict()["ledger"] == {
+        "dataset": "patients",
+        "entry": 2,
+        "charge_nano_epsilon": 400_000_000,
+    }
+    assert Receipt.of(shown.receipt.as_dict()) == shown.receipt
+    assert "so it is lost" in reprint(shown.receipt, ledger.path)
+    (line,) = ledger.show()[0].lines
+    assert line.is_recorded == (obstacle == "a sync that fails")
+
+
+def test_a_record_waits_longer_than_the_charge_would_have(ledger):
+    impatient = Ledger(ledger.path, timeout=0.01)
+    entry = impatient.reserve("patients", epsilon="0.4", neighbours="replace")
+    with ThreadPoolExecutor() as pool, closing(sqlite3.connect(ledger.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        recorded = pool.submit(impatient.record, entry, {"values": ["flu"]})
+        with pytest.raises(TimeoutError):
+            recorded.result(timeout=0.3)
+        other.rollback()
+        assert recorded.result() == ledger.released(2)
 
 
 class PanicException(BaseException):

@@ -2,8 +2,8 @@
 
 Exit codes: 0 done; 1 a bug, or the output cannot be written; 2 a wrong argument, or stopped before
 the charge (nothing read or charged); 3 the budget is too small (nothing read or charged); 4 the
-release failed or was stopped after its charge; 5 an audit found a violation, or a certificate does
-not hold.
+release failed or was stopped after its charge, or a command that writes a ledger was stopped; 5 an
+audit found a violation, or a certificate does not hold.
 """
 
 import os

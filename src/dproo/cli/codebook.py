@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli.options import LAYOUT_OPTIONS, TABLE_OPTION, book_of, release, with_options
+from dproo.cli.options import LAYOUT_OPTIONS, TABLE_OPTION, release, with_options
 from dproo.cli.output import (
     echo,
     json_option,
@@ -110,7 +110,7 @@ def discover_command(
         receipt = cast("Receipt", book.receipt)
         if out is None:
             return receipt, json_text(book.descriptor, indent=2) + "\n"
-        guarded(lambda: _saved(book, out), charged=reprint(receipt, book_of(options["path"])))
+        guarded(lambda: _saved(book, out), charged=reprint(receipt, dataset.charge.address))
         return receipt, ""
 
     release(data, options, made, what="discovering")

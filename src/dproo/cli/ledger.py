@@ -6,6 +6,7 @@ import csv
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from glob import glob
 from html import escape
@@ -15,7 +16,7 @@ from typing import Any
 
 import click
 
-from dproo.cli import output
+from dproo.cli import ending, output
 from dproo.cli.options import book_of, with_options
 from dproo.cli.output import echo as echo_line
 from dproo.cli.output import (
@@ -44,6 +45,7 @@ from dproo.ledger import (
 )
 from dproo.ledger.rules import RULES, dataset_of
 from dproo.releases.charge import dataset_name, published, short_name
+from dproo.releases.request import Stopped
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 
@@ -76,6 +78,18 @@ def echo(line: str, *, err: bool = False) -> None:
     Unlike the result of a release, it is for people only, who may use a pager.
     """
     echo_line(visible(line), err=err)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Let an interrupt of a command that writes a ledger claim nothing about what was written."""
+    try:
+        yield
+        ending.enter(ending.PRINTED)
+    except KeyboardInterrupt:
+        raise Stopped(
+            "stopped; the ledger may have been written: see 'dproo ledger show'."
+        ) from None
 
 
 @click.group("ledger")
@@ -113,6 +127,7 @@ def ledger_command() -> None:
 )
 @limit_options
 @ledger_option
+@writing()
 def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
     """Declare the budget of DATASET.
 
@@ -120,7 +135,8 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
     """
     name = dataset_name(dataset)
     is_file = PLAIN.ending_of(dataset)[0] in FORMATS or os.sep in dataset
-    if is_file and "://" not in dataset and not (os.path.exists(dataset) or glob(dataset)):  # noqa: PTH110, PTH207 - Path raises; any folder
+    found = map(os.path.exists, (dataset, *glob(dataset)))  # noqa: PTH207 - in any folder
+    if is_file and "://" not in dataset and not any(found):
         raise ValueError(
             refusal("dataset", "be a file that exists, or a name that no file has", dataset)
             + " The budget would belong to nothing."
@@ -230,6 +246,7 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
 
 @ledger_command.command("accept-restore")
 @ledger_option
+@writing()
 def accept(*, path: str | None) -> None:
     """Accept an older copy of the ledger.
 
@@ -252,8 +269,9 @@ def export(*, target: str | None, path: str | None) -> None:
     if target is not None:
         if not target:
             raise ValueError(refusal("to", "be the path of a new file", target))
-        made = copy(ledger, Path(target))
-        echo(f"{_events(len(made.export()))} in {made.path}")
+        with writing():
+            made = copy(ledger, Path(target))
+            echo(f"{_events(len(made.export()))} in {made.path}")
         return
     for event in ledger.export():
         click.echo(json_text(event))
@@ -262,6 +280,7 @@ def export(*, target: str | None, path: str | None) -> None:
 @ledger_command.command("import")
 @click.argument("source")
 @ledger_option
+@writing()
 def import_(source: str, *, path: str | None) -> None:
     """Copy the ledger SOURCE, a file, into an empty ledger.
 
@@ -284,6 +303,7 @@ def requests_(*, path: str | None) -> None:
 @ledger_command.command("approve")
 @click.argument("request", type=int)
 @ledger_option
+@writing()
 def approve_(request: int, *, path: str | None) -> None:
     """Let the release of REQUEST be charged, once.
 
@@ -296,6 +316,7 @@ def approve_(request: int, *, path: str | None) -> None:
 @ledger_command.command("deny")
 @click.argument("request", type=int)
 @ledger_option
+@writing()
 def deny_(request: int, *, path: str | None) -> None:
     """Refuse the release of REQUEST permanently."""
     Ledger(book_of(path)).deny(request)
@@ -304,6 +325,7 @@ def deny_(request: int, *, path: str | None) -> None:
 
 @ledger_command.command("install")
 @ledger_option
+@writing()
 def install_(*, path: str | None) -> None:
     """Make an empty ledger in a PostgreSQL database.
 

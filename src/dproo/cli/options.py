@@ -253,7 +253,7 @@ def protection_of(options: Mapping[str, Any]) -> Protection:
     )
 
 
-def _print_release(text: str, receipt: Receipt, book: Address) -> None:
+def _print_release(text: str, receipt: Receipt, book: Address | None) -> None:
     """Print a release on standard output; if that fails, say how to print it again.
 
     Once the last byte is written, the command has succeeded: no signal changes the exit code 0.
@@ -302,7 +302,7 @@ def release(
         with waiting(what):
             receipt, text = made(dataset)
         text = json_object(receipt.as_dict()) if options["as_json"] else text
-        _print_release(text, receipt, book_of(options["path"]))
+        _print_release(text, receipt, dataset.charge.address)
     if is_shown:
         discovery = receipt.details.get("discovery", {})
         shares = {} if is_probe else receipt.details.get("other", discovery.get("other", {}))

@@ -53,7 +53,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
 
     def show(link: str) -> None:
         if as_json:
-            print_json({"url": link, "folder": str(Path(folder).resolve())})
+            print_json({"url": link, "folder": os.path.realpath(folder)})
         else:
             echo(link)
 

@@ -14,7 +14,6 @@ import click
 from dproo.cli import output
 from dproo.cli.options import (
     READING,
-    book_of,
     letters,
     release,
     source_of,
@@ -96,7 +95,7 @@ class Targets:
         if path.suffix.lower() not in _ENDINGS:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
         files = [new_file("out", str(file)) for file in (path, *_beside(path))]
-        if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
+        if self.model is not None and os.path.realpath(self.model) in map(os.path.realpath, files):
             raise ValueError("out, the metadata beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 
@@ -356,7 +355,7 @@ def _release(
             network=options["network"],
         )
         receipt = cast("Receipt", model.receipt)
-        charged = reprint(receipt, book_of(options["path"]))
+        charged = reprint(receipt, dataset.charge.address)
         return receipt, guarded(lambda: targets.write(model), charged=charged)
 
     release(data, options, made, what="synthesizing")

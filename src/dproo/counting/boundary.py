@@ -14,14 +14,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from math import inf
 from mmap import mmap
 from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
 from traceback import walk_tb
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from dproo.errors import LedgerError, ReleaseError, UnpreparedError
@@ -56,7 +56,7 @@ def attempt(action: Callable[[], Result]) -> Result | None:
     finally:
         _HANDLED.reset(token)
     if interrupt is not None:
-        raise interrupt(1) if interrupt is SystemExit else interrupt
+        raise anew(interrupt)
     return None
 
 
@@ -118,15 +118,24 @@ def pass_over(error: BaseException) -> None:
     """
     interrupt = interrupt_in(error, but=_HANDLED.get())
     if interrupt is not None:
-        raise interrupt
+        raise anew(interrupt)
     if _is_of_a_handler(error):
         raise error
 
 
 def _is_of_a_handler(error: BaseException) -> bool:
-    handlers = map(signal.getsignal, signal.valid_signals())
-    own = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers} - {None}
+    own = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
     return any(frame.f_code in own for frame, _ in walk_tb(error.__traceback__))
+
+
+def _code(handler: Any) -> CodeType | None:
+    """Return the code of a handler: a function, a method, a partial one, or a callable object."""
+    while isinstance(handler, partial):
+        handler = handler.func
+    for one in (handler, type(handler).__call__ if callable(handler) else None):
+        if code := getattr(getattr(one, "__func__", one), "__code__", None):
+            return cast("CodeType", code)
+    return None
 
 
 def interrupt_in(
@@ -151,6 +160,11 @@ def interrupt_in(
                 return kind
         error = error.__cause__ or error.__context__
     return None
+
+
+def anew(interrupt: type[BaseException]) -> BaseException:
+    """Return an interrupt without a message; an exit is never taken for success."""
+    return interrupt(1) if interrupt is SystemExit else interrupt()
 
 
 def apart(
@@ -183,7 +197,7 @@ def apart(
         if interrupt is None or isinstance(error, interrupt):
             raise
     if interrupt is not None:  # it became another error in whatever was waiting
-        raise interrupt
+        raise anew(interrupt)
     return errand.result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -20,7 +21,13 @@ from dproo.core.numbers import (
     delta_charge_of,
     rational,
 )
-from dproo.errors import ApprovalNeeded, LedgerError, NotRecordedError, UnknownEntryError
+from dproo.errors import (
+    ApprovalNeeded,
+    BusyLedgerError,
+    LedgerError,
+    NotRecordedError,
+    UnknownEntryError,
+)
 from dproo.ledger.account import (
     Account,
     ApprovalRequest,
@@ -63,6 +70,9 @@ from dproo.receipt import Charged
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
 ROOM = 1 << 16
 """Bytes of disk that a charge in a file sets aside for its record."""
+_PATIENCE = 10 * PATIENCE
+"""Seconds that a record waits for other processes: its release has been paid for."""
+_PAUSE = 0.1  # seconds between its attempts, in which other threads may use a ledger
 
 Result = TypeVar("Result")
 
@@ -103,7 +113,7 @@ class Ledger:
     Args:
         path: a file that :meth:`create` made, or the URL of a PostgreSQL database in which
             ``dproo ledger install`` has made a ledger.
-        timeout: seconds to wait for other processes.
+        timeout: seconds to wait for other processes before a charge.
         witness: a file, best on another disk, that notes every event in addition to the user's
             own witness; by default ``DPROO_WITNESS``.
 
@@ -312,6 +322,8 @@ class Ledger:
 
         Raises:
             AlreadyRecordedError: the entry has already been used.
+            LedgerError: nothing was recorded, and the charge stays; if others held the ledger,
+                they did so for minutes, whatever the ``timeout``.
         """
         if not isinstance(entry, Entry):
             raise TypeError(refusal("entry", "be what reserve returned", entry))
@@ -321,13 +333,14 @@ class Ledger:
 
         def append(session: LedgerSession) -> dict[str, Any]:
             reserved = _charge(session, entry.number)
-            if reserved.hash != entry.hash:
+            held = reserved.dataset, reserved.nano, reserved.hash
+            if held != (entry.dataset, entry.charge, entry.hash):
                 raise _unknown(entry.number)
             basis = session.declared(entry.dataset).fields
             public = public_text("receipt", parts, basis["neighbours"])
             return _receipt(reserved, session.append(replace(draft, body={"receipt": public})))
 
-        return self._write(append, needs_room=False)
+        return self._write(append, is_due=True)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
@@ -427,20 +440,31 @@ class Ledger:
             session.memory.require_all(session, self.path)
             yield session
 
-    def _write(
-        self, action: Callable[[LedgerSession], Result], *, needs_room: bool = True
-    ) -> Result:
-        """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote."""
+    def _write(self, action: Callable[[LedgerSession], Result], *, is_due: bool = False) -> Result:
+        """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote.
+
+        Args:
+            action: what to write.
+            is_due: whether it has been paid for: then it waits longer, and needs no spare space.
+        """
 
         def remembered(session: LedgerSession) -> tuple[Result, Any]:
-            session.memory.needs_room = needs_room
+            session.memory.needs_room = not is_due
             session.memory.require_all(session, self.path)
             session.memory.require_writable()
             return action(session), session.memory.news(session)
 
-        result, news = self._store.write(remembered, is_patient=not needs_room)
-        write_notes(news, timeout=self.timeout)
-        return result
+        end = time.monotonic() + (_PATIENCE if is_due else 0)
+        while True:
+            try:
+                result, news = self._store.write(remembered, is_patient=is_due)
+            except BusyLedgerError:
+                if time.monotonic() >= end:
+                    raise
+                time.sleep(_PAUSE)
+            else:
+                write_notes(news)
+                return result
 
 
 def _reservation(

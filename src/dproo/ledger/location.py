@@ -20,6 +20,7 @@ from dproo.core.checks import WITHHELD, exact, may_hold_secret, plain_text, refu
 from dproo.core.paths import named_file, user_folder
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
+    LedgerError,
     MissingLedgerError,
     NotALedgerError,
     UnsafePlaceError,
@@ -105,6 +106,14 @@ def default_path() -> Address:
     return folder / "dproo" / "ledger.sqlite3"
 
 
+def is_default(ledger: Address) -> bool:
+    """Return whether a command uses this ledger unless it is given another one."""
+    try:
+        return ledger == default_path()
+    except ValueError:  # the variable is wrong, or there is no home: then there is no default
+        return False
+
+
 def require_place(path: Path) -> tuple[int, int]:
     """Raise unless the ledger is a plain file that nobody else can write; return its identity."""
     require_path(path)
@@ -130,13 +139,18 @@ def system_errors(path: Path) -> Iterator[None]:
     """Turn every error of the system, when a file is found or opened, into one sentence."""
     try:
         yield
-    except FileNotFoundError:
-        raise MissingLedgerError(
-            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
-        ) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such path can exist"
-        raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
+        raise system_error(path, error) from None
+
+
+def system_error(path: Path, error: OSError | ValueError) -> LedgerError:
+    """Return the error to raise where the system refuses a file."""
+    if isinstance(error, FileNotFoundError):
+        return MissingLedgerError(
+            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
+        )
+    reason = getattr(error, "strerror", None) or "no such path can exist"
+    return UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.")
 
 
 def require_folder(folder: Path) -> None:
@@ -147,7 +161,7 @@ def require_folder(folder: Path) -> None:
     """
     links = [_require_part(part, is_last=part is folder) for part in (folder, *_above(folder))]
     if any(links) or ".." in folder.parts:
-        real = folder.resolve(strict=True)
+        real = Path(os.path.realpath(folder, strict=True))
         for part in (real, *_above(real)):
             _require_part(part, is_last=part is real)
 

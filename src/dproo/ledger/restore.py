@@ -91,8 +91,8 @@ def accept_restore(
     Raises:
         ValueError: the ledger lacks nothing.
     """
-    address, timeout = address_of(path), seconds(timeout)
-    store = store_of(address, timeout=timeout, witness=named_witness(witness))
+    address = address_of(path)
+    store = store_of(address, timeout=seconds(timeout), witness=named_witness(witness))
 
     def restore(session: LedgerSession) -> tuple[list[Loss], list[News]]:
         memory = session.memory
@@ -122,7 +122,7 @@ def accept_restore(
         return _losses(lost, names), memory.news(session)
 
     losses, news = store.write(restore)
-    write_notes(news, timeout=timeout)
+    write_notes(news)
     return losses
 
 

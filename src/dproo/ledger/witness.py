@@ -43,6 +43,7 @@ _HASH = re.compile("[0-9a-f]{64}")
 _HEAD = 1 << 12  # bytes at the beginning of a witness, which hold at least the start of a note
 _TAIL = 1 << 16  # bytes at its end, which nearly always hold the wanted notes
 _PAUSE = 0.005
+_PATIENCE = 60  # seconds to wait for the lock, which others hold for one write each
 _ROOM = 1 << 20  # bytes; a disk that is full after the commit would cost a charge
 
 
@@ -145,16 +146,15 @@ class Witness:
             if disk.f_blocks and disk.f_bavail * disk.f_frsize < room:
                 raise OSError(None, "hardly any space is left on the disk")
 
-    def append(self, notes: Sequence[Note], *, after: Note | None, timeout: float) -> None:
+    def append(self, notes: Sequence[Note], *, after: Note | None) -> None:
         """Write notes to disk, except those that another process has written meanwhile.
 
         Args:
             notes: notes of consecutive events, oldest first.
             after: the newest note when the first of these events was written.
-            timeout: seconds to wait for the lock, which other processes hold for one write each.
         """
         last = notes[-1]
-        with self._errors("written"), self._locked(timeout) as file:
+        with self._errors("written"), self._locked() as file:
             _require_notes(file)
             size = os.fstat(file).st_size
             text = b""
@@ -189,10 +189,11 @@ class Witness:
                 os.close(file)
 
     @contextmanager
-    def _locked(self, timeout: float) -> Iterator[int]:
+    def _locked(self) -> Iterator[int]:
+        """Lock the file, however impatient the caller is: without its note, a charge is wasted."""
         import fcntl  # noqa: PLC0415 - POSIX; needed only with a ledger
 
-        if not GATE.acquire(timeout=timeout):
+        if not GATE.acquire(timeout=_PATIENCE):
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         try:
             is_new = self.is_made and not self.path.exists()
@@ -201,7 +202,7 @@ class Witness:
             try:
                 if is_new:
                     sync_folder(self.path.parent)
-                end = time.monotonic() + timeout
+                end = time.monotonic() + _PATIENCE
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -426,7 +427,7 @@ class Memory:
         return witness, newest, notes
 
 
-def write_notes(news: Iterable[News], *, timeout: float) -> None:
+def write_notes(news: Iterable[News]) -> None:
     """Let the witnesses note what was committed.
 
     Raises:
@@ -435,7 +436,7 @@ def write_notes(news: Iterable[News], *, timeout: float) -> None:
     try:
         for witness, newest, notes in news:
             if notes:
-                witness.append(notes, after=newest, timeout=timeout)
+                witness.append(notes, after=newest)
     except UnusableWitnessError as error:
         raise ChargedError(f"{error} The ledger was written; a charge in it stays.") from None
 
@@ -444,9 +445,13 @@ def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
     """Return the chosen witness, else the one in ``DPROO_WITNESS``, or None.
 
     Raises:
-        ValueError: the variable is a relative path, which would depend on the working folder.
+        ValueError: the path is empty; or the variable is a relative one, which would depend on the
+            working folder.
     """
-    if not isinstance(chosen, str | os.PathLike | None):
+    if chosen is None:
+        return named_file("DPROO_WITNESS")
+    if not isinstance(chosen, str | os.PathLike):
         raise TypeError(refusal("witness", "be the path of a file", chosen))
-    chosen = exact(chosen)
-    return Path(chosen).absolute() if chosen else named_file("DPROO_WITNESS")
+    if not (path := exact(chosen)):
+        raise ValueError(refusal("witness", "be the path of a file", chosen))
+    return Path(path).absolute()

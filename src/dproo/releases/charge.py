@@ -18,7 +18,8 @@ from dproo.counting.source import Source, are_files
 from dproo.counting.sources.descriptors import OpenPath, paths_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
-from dproo.ledger import Address, Ledger, address_of, default_path
+from dproo.ledger import Address, Ledger, address_of
+from dproo.ledger.location import is_default
 from dproo.ledger.rules import dataset_of
 from dproo.receipt import Receipt
 from dproo.schema import Alphabet
@@ -109,7 +110,7 @@ def dataset_name(data: str) -> str:
             " Add dataset=NAME, or ledger=None."
         )
     if are_files(data):
-        return str(Path(data).resolve())
+        return os.path.realpath(data)  # Path raises an error of its own at a loop of links
     if may_hold_secret(data):
         raise ValueError(refusal("dataset", "be a public name", data))
     return data
@@ -198,8 +199,8 @@ def published(receipt: dict[str, Any]) -> dict[str, Any]:
 def remedy(dataset: str, ledger: Address) -> str:
     """Return the sentence that says how to declare a missing budget.
 
-    >>> remedy("n" * 300, default_path())
-    'Declare a budget first: dproo ledger init NAME --budget EPSILON, and add --dataset NAME.'
+    >>> remedy("visits", Path("/data/book"))
+    'Declare a budget first: dproo ledger init visits --budget EPSILON --ledger /data/book.'
     """
     options = f"--budget EPSILON{_elsewhere(ledger)}"
     try:
@@ -215,6 +216,8 @@ def reprint(receipt: Receipt, ledger: Address | None) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
     if receipt.ledger is None or ledger is None:
         return "It was charged to no ledger, so it is lost."
+    if receipt.ledger.head is None:
+        return "The charge stays. The ledger could not record the release, so it is lost."
     return (
         f"The charge stays, and the release is kept: dproo ledger print {receipt.ledger.entry}"
         f"{_elsewhere(ledger)} prints it again, for free."
@@ -222,8 +225,7 @@ def reprint(receipt: Receipt, ledger: Address | None) -> str:
 
 
 def _elsewhere(ledger: Address) -> str:
-    is_default = ledger == default_path()
-    return "" if is_default else f" --ledger {_argument(str(ledger), 'FILE')}"
+    return "" if is_default(ledger) else f" --ledger {_argument(str(ledger), 'FILE')}"
 
 
 def _argument(text: str, placeholder: str) -> str:

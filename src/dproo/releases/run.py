@@ -3,7 +3,8 @@
 Whatever can fail without data fails before the charge: the data is opened, the engine started,
 and the whole release rehearsed with invented counts. The charge is durable before any data is
 read, and the release is recorded before any of it is shown. From the reservation until the receipt
-is written, every failure or interrupt is one fixed sentence that says whether the charge stands.
+is written, every failure or interrupt is one fixed sentence that says whether the charge stands. If
+the system keeps the ledger from recording a release that is paid for, its receipt says so.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from dproo import __version__, counting
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
-from dproo.core.numbers import float_upper
+from dproo.core.numbers import delta_charge_of, float_upper
 from dproo.core.partition import DEALT_MAX
-from dproo.counting.boundary import apart, interrupt_in, refusing, unprepared
+from dproo.counting.boundary import anew, apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
 from dproo.errors import (
     ChargedError,
@@ -36,8 +37,8 @@ from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
 from dproo.ledger.rules import TERMS, public_text
 from dproo.mechanisms import REPLACE
-from dproo.receipt import STATED, Receipt
-from dproo.releases.charge import Charge, published, refuse_data_as_letters
+from dproo.receipt import STATED, Charged, Receipt
+from dproo.releases.charge import Charge, published, refuse_data_as_letters, short_name
 from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
 from dproo.schema import Alphabet, Record
@@ -309,19 +310,33 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
     stays = state.sentence
     again = f"'dproo ledger print {entry.number}' prints the release"
 
-    def record() -> dict[str, Any]:
+    def record() -> Receipt:
         state.sentence = f"{stays} {again} if it was recorded."
-        receipt = book.record(entry, drawn.receipt.as_dict())
+        try:
+            receipt = book.record(entry, drawn.receipt.as_dict())
+        except LedgerError:  # the release is paid for, so it is shown
+            return _unrecorded(drawn.receipt, entry, request)
         state.sentence = f"{stays} {again}."
-        return receipt
+        _LOG.info("Recorded.")
+        return Receipt.of(published(receipt))
 
-    receipt = apart(record, stop=_nothing, is_due=True)
-    _LOG.info("Recorded.")
-    return replace(drawn, receipt=Receipt.of(published(receipt)))
+    # Where an interrupt comes, a record that still waits is not waited for.
+    return replace(drawn, receipt=apart(record, stop=lambda: None, is_due=True))
 
 
-def _nothing() -> None:
-    """Stop nothing: a record is written in a moment, so it is waited for."""
+def _unrecorded(receipt: Receipt, entry: Entry, request: Request) -> Receipt:
+    """Return the receipt of a release that the ledger charged and could not record."""
+    charged = Charged(
+        dataset=short_name(entry.dataset),
+        entry=entry.number,
+        charge_nano_epsilon=entry.charge,
+        charge_atto_delta=delta_charge_of(request.delta),
+    )
+    warning = (
+        f"The ledger charged this release, entry {entry.number}, and could not record it: keep it,"
+        " since 'dproo ledger print' may not print it again."
+    )
+    return replace(receipt, ledger=charged, warnings=(*receipt.warnings, warning))
 
 
 class _Refused(Exception):  # noqa: N818 - it only carries an error
@@ -406,7 +421,7 @@ def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> Ba
     """Return what to raise where nothing was charged, and so nothing was read."""
     if interrupt is None:
         return unprepared(error)
-    return error if isinstance(error, SystemExit) else interrupt()
+    return error if isinstance(error, SystemExit) else anew(interrupt)
 
 
 def _end(

@@ -32,7 +32,7 @@ class Folder:
     root: Path
 
     def __post_init__(self) -> None:
-        root = Path(self.root).resolve()
+        root = Path(os.path.realpath(self.root))  # Path raises at a loop of links
         if not os.path.isdir(root):  # noqa: PTH112 - Path raises where it may not look
             raise ValueError(refusal("folder", "be a folder that exists", str(self.root)))
         object.__setattr__(self, "root", root)
@@ -46,9 +46,9 @@ class Folder:
 
     def _file(self, text: str) -> Path | None:
         try:
-            path = (self.root / text).resolve()
+            path = Path(os.path.realpath(self.root / text))
             return path if path.is_relative_to(self.root) and path.is_file() else None
-        except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
+        except (OSError, ValueError):  # a name too long
             return None
 
     def list(self, *suffixes: str) -> list[str]:

@@ -21,8 +21,9 @@ from dproo.core.numbers import (
 )
 from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
-from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger import Address, Budget, Ledger, in_delta, in_epsilon
 from dproo.ledger.account import taken
+from dproo.ledger.location import is_default
 from dproo.ledger.rules import Basis, dataset_of
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
@@ -198,7 +199,7 @@ class Order:
             given["records-per-person"] = str(account.records_per_person)
         given["dataset"] = account.dataset if account.dataset != str(source.data) else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
-        if (ledger := self.ledger.path) != default_path():
+        if not is_default(ledger := self.ledger.path):
             place = shlex.quote(str(ledger)) if isinstance(ledger, Path) else '"$LEDGER_URL"'
             options.append(f"--ledger {place}")
         if isinstance(request, FoundTableRequest | SampleRequest | OpenRequest):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.counting.boundary import interrupt_in
+from dproo.counting.boundary import anew, interrupt_in
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import connect
 from dproo.errors import (
@@ -506,4 +506,4 @@ def _pass_on_interrupt(error: BaseException, handled: BaseException | None) -> N
     """Raise the interrupt that a driver's error hides: it may have broken the connection."""
     interrupt = interrupt_in(error, but=handled)
     if interrupt is not None:
-        raise interrupt from None
+        raise anew(interrupt) from None

@@ -47,6 +47,7 @@ from dproo.ledger.location import (
     require_path,
     require_place,
     require_unmounted,
+    system_error,
     system_errors,
 )
 from dproo.ledger.rules import FORMAT
@@ -90,7 +91,11 @@ _FREE = 1 << 20  # bytes of disk that a charge and its record leave free, more o
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
         BusyLedgerError,
-        "was held by other processes for too long. Nothing was charged; try again.",
+        "was held by other processes for too long; try again.",
+    ),
+    sqlite3.SQLITE_READONLY_DBMOVED: (
+        UnusableLedgerError,
+        "was moved or replaced while it was in use; try again.",
     ),
     sqlite3.SQLITE_READONLY: (ReadOnlyLedgerError, "cannot be written: it is read-only."),
     sqlite3.SQLITE_FULL: (FullDiskError, "cannot be written: no space is left on the disk."),
@@ -265,7 +270,7 @@ class SqliteStore:
             yield session
             connection.execute("COMMIT")
             if session.checked is not None:
-                self._known[self._stamp()] = session.checked
+                self._remember(session.checked)
 
     def write(
         self, action: Callable[[SqliteSession], Result], *, is_patient: bool = False
@@ -275,22 +280,36 @@ class SqliteStore:
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             session = self._session(connection)
-            self._check(session)
+            identity = self._check(session)
             result = action(session)
             chain = session._chain  # noqa: SLF001 - in this module
             _commit(connection, self.address)
         self._known.clear()
-        self._known[self._stamp()] = chain
+        if self._remember(chain) != identity:
+            raise ChargedError(
+                f"the ledger {self.address} was moved or replaced while it was written; a charge in"
+                " it stays."
+            )
         return result
 
-    def _check(self, session: SqliteSession) -> None:
-        """Check the chain, unless the file is as this process left it."""
+    def _remember(self, chain: Checked) -> tuple[int, ...]:
+        """Remember the chain of the file as it is now, and return its identity, if it is there."""
+        try:
+            stamp = self._stamp()
+        except OSError:
+            return ()
+        self._known[stamp] = chain
+        return stamp[:2]
+
+    def _check(self, session: SqliteSession) -> tuple[int, ...]:
+        """Check the chain, unless the file is as this process left it; return its identity."""
         stamp = self._stamp()
         known = self._known.pop(stamp, None)
         self._known.clear()
         if known is None or session.head() != known.head:  # another process wrote first
             known = _checked(session.connection, self.address)
         session.checked = known
+        return stamp[:2]
 
     def _session(self, connection: sqlite3.Connection) -> SqliteSession:
         _require_format(connection, self.address)
@@ -316,8 +335,7 @@ class SqliteStore:
         if not GATE.acquire(timeout=max(0, self.timeout)):
             _fail(path, sqlite3.SQLITE_BUSY)
         try:
-            with system_errors(path):
-                require_unmounted(path)
+            require_unmounted(path)
             address = f"file:{quote(os.fsencode(path))}?mode=rw"
             made = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
             with closing(made):
@@ -325,15 +343,16 @@ class SqliteStore:
                     made.execute(f"PRAGMA {pragma}")
                 yield made
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a torn message
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            _fail(path, code)
+            _fail(path, getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT))
+        except OSError as error:
+            raise system_error(path, error) from None
         finally:
             GATE.release()
 
 
 def _fail(path: Path, code: int) -> NoReturn:
     """Raise the sentence for an SQLite error, whose own text is never shown."""
-    kind, sentence = _CODES.get(code, _CORRUPT)
+    kind, sentence = _CODES.get(code) or _CODES.get(code & 0xFF, _CORRUPT)
     raise kind(f"the ledger {path} {sentence}") from None
 
 
