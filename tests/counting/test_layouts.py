@@ -8,6 +8,7 @@ import json
 import secrets
 import zipfile
 from base64 import b64decode, b64encode
+from dataclasses import fields
 from itertools import product
 
 import duckdb
@@ -21,6 +22,7 @@ from pyarrow.parquet import encryption
 from support.draws import DICE, few, some
 from support.releasing import check
 
+import dproo
 from dproo import Alphabet, CodeBook, ReleaseError, counting
 from dproo.counting.layout import Layout
 from dproo.counting.sources.text.cleaning import array_lines
@@ -138,6 +140,9 @@ def test_members_and_padding_of_compressed_files_are_read():
         ({"encoding": "utf-7"}, "encoding must be utf-8, utf-16 or one"),
         ({"encoding": "base64"}, "encoding must be utf-8, utf-16 or one"),
         ({"encoding": 7}, "encoding must be utf-8, utf-16 or one"),
+        ({"quote": "''"}, "quote must be a quotation mark"),
+        ({"names": ["a"]}, "names must be used without a header"),
+        ({"names": ["a", "a"], "has_header": False}, "names must all differ"),
     ],
 )
 def test_a_layout_that_is_not_read_is_refused(options, message):
@@ -173,10 +178,10 @@ def test_a_code_book_with_a_layout_that_is_not_read_is_refused(tmp_path, descrip
 def test_a_code_book_says_how_its_file_is_written(tmp_path):
     text = "sex;city\n'f;';'Köln'\nm;Köln\n"
     (tmp_path / "a.txt").write_text(text, encoding="latin-1")
-    fields = [SEX, {"name": "city", "type": "string", "categories": ["Köln"]}]
+    described = [SEX, {"name": "city", "type": "string", "categories": ["Köln"]}]
     book = CodeBook.of(
         {
-            "schema": {"fields": fields},
+            "schema": {"fields": described},
             "encoding": "latin-1",
             "dialect": {"delimiter": ";", "quoteChar": "'", "$schema": "x"},
         }
@@ -187,6 +192,54 @@ def test_a_code_book_says_how_its_file_is_written(tmp_path):
     assert list(found) == [2, 0]
     other = Layout(delimiter=",").over(layout)
     assert (other.delimiter, other.encoding) == (",", "iso8859-1")
+
+
+STATED = {
+    "delimiter": (";", {"dialect": {"delimiter": "|"}}),
+    "encoding": ("latin-1", {"encoding": "cp1252"}),
+    "format": ("csv.gz", {}),
+    "quote": ("'", {}),
+    "has_header": (False, {}),
+    "names": (("a", "b"), {"dialect": {"header": False}}),
+    "skip_rows": (2, {"dialect": {"headerRows": [5]}}),
+    "comment": ("#", {"dialect": {"commentChar": "%"}}),
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Layout)])
+def test_a_part_of_the_layout_holds_wherever_it_is_stated(name):
+    value, book = STATED[name]
+    stated = {name: value} | ({"has_header": False} if name == "names" else {})
+    wanted = getattr(Layout(**stated), name)
+    assert wanted != getattr(Layout(), name)
+    others = {"quote": "'"} if name != "quote" else {"delimiter": ";"}
+    for options in (
+        stated,
+        {"layout": Layout(**stated)},
+        {"layout": Layout(**stated), **others},
+        {"layout": Layout(**others), **stated},
+    ):
+        source = dproo.open("a.csv", **options).source
+        assert getattr(source.layout, name) == wanted
+        assert getattr(source.described_by(book).layout, name) == wanted
+        assert getattr(source.described_by({}).layout, name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "name", "value"),
+    [
+        *((book, name, None) for name, (_, book) in STATED.items() if book and name != "names"),
+        ({"dialect": {"quoteChar": "'"}}, "quote", "'"),
+        ({"dialect": {"header": False}}, "has_header", False),
+        ({"dialect": {"header": False}, "schema": {"fields": [SEX]}}, "names", ("sex",)),
+    ],
+)
+def test_a_code_book_completes_what_is_stated_elsewhere(descriptor, name, value):
+    declared = getattr(Layout.of(descriptor), name)
+    assert declared != getattr(Layout(), name)
+    assert declared == value or value is None
+    source = dproo.open("a.txt", format="csv").source
+    assert getattr(source.described_by(descriptor).layout, name) == declared
 
 
 def test_a_delimiter_is_for_text_files_only(tmp_path):

@@ -1157,7 +1157,7 @@ MUTANTS = {
         "check_fit", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
     ),
     "a release forgets the people": (
-        "run._scan", "person=protection.person,", "person=None,", PEOPLE_SAID,
+        "Protection.where", '"person": self.person', '"person": None', PEOPLE_SAID,
     ),
     "long identifiers are cut": (
         "person_sql", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,6 +21,7 @@ import dproo
 from dproo import Counts, Ledger
 from dproo.core.numbers import is_at_most_exp
 from dproo.counting.query import CountQuery
+from dproo.counting.source import Source
 from dproo.counting.sql import people
 from dproo.errors import OtherRelationError
 from dproo.ledger import Limits
@@ -422,6 +424,49 @@ def test_no_code_book_makes_unreadable_identifiers_several_people(tmp_path: Path
     each = dproo.Protection(person="who", missing="each")
     visits = dproo.open(str(tmp_path / "x.csv"), neighbours=each)
     assert visits.row(book, epsilon=3).receipt.n == 2
+
+
+@pytest.mark.parametrize("part", dataclasses.fields(dproo.Protection), ids=lambda part: part.name)
+@pytest.mark.parametrize("texts", [[], ["-99"]])
+def test_no_part_of_a_protection_is_lost_where_a_code_book_describes_the_data(
+    part: dataclasses.Field[Any], texts: list[str]
+) -> None:
+    stated = dproo.Protection(
+        neighbours="add-remove", person="who", records=2, missing="each", missing_texts=("NA",)
+    )
+    plain, kept = getattr(dproo.Protection(), part.name), getattr(stated, part.name)
+    assert kept != plain
+    fields = [{"name": "c", "type": "boolean"}]
+    book = dproo.CodeBook.of({"schema": {"fields": fields, "missingValues": texts}})
+    more = tuple(texts) if part.name == "missing_texts" else ()
+    described = getattr(stated.described_by(book), part.name)
+    assert described == (tuple(sorted({*kept, *more})) if more else kept)
+
+
+def test_a_check_reads_the_data_as_a_release_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("who;'code'\n" + "".join(f"{i};x\n" for i in range(99)))
+    described = {"name": "code", "type": "string", "categories": ["x", "y"]}
+    dialect = {"delimiter": ";", "quoteChar": "'"}
+    schema = {"fields": [described], "missingValues": ["NA"]}
+    book = dproo.CodeBook.of({"schema": schema, "dialect": dialect})
+    people = dproo.Protection(neighbours="add-remove", person="who", records=2, missing="each")
+    data, scan, seen = dproo.open(tmp_path / "a.txt", neighbours=people), Source.scan, []
+
+    def scanned(self: Source, *letters: Any, **where: Any) -> Any:
+        seen.append((self.layout, where))
+        return scan(self, *letters, **where)
+
+    monkeypatch.setattr(Source, "scan", scanned)
+    for check, release in (
+        (lambda: data.check(book), lambda: data.row(book, epsilon=1)),
+        (lambda: data.check("code", book), lambda: data.value("code", book, epsilon=1)),
+    ):
+        release()
+        assert check().holds
+        *_, released, checked = seen
+        assert released == checked
 
 
 def test_a_person_beside_a_protection_is_refused() -> None:

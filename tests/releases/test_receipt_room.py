@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,41 @@ def letters_of(sign: str, length: int) -> list[str]:
 
 def charged(data: Any, tmp_path: Path) -> dproo.Dataset:
     book = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
-    book.declare("x", budget="1000", neighbours="replace")
+    book.declare("x", budget="1000", delta="0.1", neighbours="replace")
     return dproo.open(data, ledger=book, dataset="x")
+
+
+def named(sign: str, count: int) -> list[dict[str, Any]]:
+    """Return columns with names, and other cells, that are as long as they may be."""
+    long = sign if sign.isprintable() else "n"
+    return [
+        {
+            "name": f"{at:03}" + long * 200,
+            "type": "string",
+            "categories": ["a", "b"],
+            "other": sign * 200,
+        }
+        for at in range(count)
+    ]
+
+
+MANY = ["learned", "table", "found", "discovered"]
+
+
+def released_of_many(kind: str, sign: str, tmp_path: Path) -> Any:
+    """Release from many columns with long names."""
+    book = {"schema": {"fields": named(sign, 9 if kind == "found" else 30)}}
+    columns = [field["name"] for field in book["schema"]["fields"]]
+    letters = ["a"] * 9 + ["b", "c"]
+    data = charged([{n: DICE.choice(letters) for n in columns} for _ in range(200)], tmp_path)
+    if kind == "learned":
+        return data.row(book, epsilon=100)
+    if kind == "table":
+        network = DICE.choice(["auto", "independent"])
+        return data.synthesize(book, epsilon=100, network=network)
+    if kind == "found":
+        return data.synthesize(columns=columns, epsilon=100, delta="1e-3")
+    return data.codebook(columns=columns, epsilon=100, delta="1e-3")
 
 
 def released(kind: str, sign: str, length: int, times: int, tmp_path: Path) -> Any:
@@ -61,9 +95,14 @@ def released(kind: str, sign: str, length: int, times: int, tmp_path: Path) -> A
         rows = [{name: cell, "group": i} for i, cell in enumerate(cells)]
         by = dproo.Groups("group", range(times), are_public=True)
         return charged(rows, tmp_path).values(name, letters, epsilon=100, by=by)
+    if kind in MANY:
+        return released_of_many(kind, sign, tmp_path)
     columns = [f"{name}{i}" for i in range(9)]
     rows = [dict.fromkeys(columns, cell) | {"weight": 0.5} for cell in cells]
     fields = [{"name": each, "type": "string", "categories": letters} for each in columns]
+    if kind == "others":
+        rows = [dict.fromkeys(columns, "outside") | {"weight": 0.5} for _ in cells]
+        fields = [field | {"categories": ["b"], "other": letters[0]} for field in fields]
     fields.append({"name": "weight", "type": "number", "bins": [0, 0.25, 1]})
     book = {"schema": {"fields": fields}}
     is_within = DICE.random() < 0.5
@@ -73,11 +112,12 @@ def released(kind: str, sign: str, length: int, times: int, tmp_path: Path) -> A
     )
 
 
-KINDS = ["values", "columns", "groups", "rows"]
+KINDS = ["values", "columns", "groups", "rows", "others"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize(
+    ("kind", "sign"), [*product(KINDS, SIGNS), *((kind, "\U0001f600") for kind in MANY)]
+)
 def test_no_receipt_needs_more_room_than_was_set_aside(
     kind: str, sign: str, tmp_path: Path, rooms: list[int]
 ) -> None:

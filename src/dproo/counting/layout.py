@@ -51,6 +51,7 @@ ROWS = {EXCEL, SPSS, STATA, SQLITE}
 UTF_8 = "utf-8"
 
 _LINES_MAX = 1000
+_QUOTES = ('"', "'")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _FIXED: dict[str, tuple[Any, ...]] = {
     "doubleQuote": (True,),
@@ -71,6 +72,14 @@ class LayoutOptions(TypedDict, total=False):
     has_header: bool
     skip_rows: int
     comment: str
+
+
+def _names(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise TypeError(refusal("names", "be a list of texts", given))
+    if len({*given}) < len(given):
+        raise ValueError(refusal("names", "all differ", given))
+    return tuple(given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +116,12 @@ class Layout:
             delimiter=None if self.delimiter is None else _delimiter(self.delimiter),
             has_header=flag("has_header", self.has_header),
             skip_rows=whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX),
+            names=_names(self.names),
         )
+        if self.quote not in _QUOTES:
+            raise ValueError(refusal("quote", "be a quotation mark", self.quote))
+        if self.names and self.has_header:
+            raise ValueError("names must be used without a header, which has names of its own.")
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:
@@ -169,7 +183,7 @@ class Layout:
         if compression is not None:
             one_of("compression", compression, COMPRESSED.values())
         quote = dialect.get("quoteChar", '"')
-        if quote not in ('"', "'"):
+        if quote not in _QUOTES:
             raise ValueError(refusal("dialect.quoteChar", "be a quotation mark", quote))
         has_header = dialect.get("header", True)
         if not isinstance(has_header, bool):
@@ -192,16 +206,9 @@ class Layout:
         )
 
     def over(self, declared: Layout) -> Layout:
-        """Return this layout, completed by another."""
-        return replace(
-            declared,
-            delimiter=self.delimiter or declared.delimiter,
-            encoding=self.encoding or declared.encoding,
-            format=self.format,
-            has_header=self.has_header and declared.has_header,
-            skip_rows=self.skip_rows or declared.skip_rows,
-            comment=self.comment or declared.comment,
-        )
+        """Return this layout, completed by another: what has its default here is as there."""
+        stated = {name: value for name, value in vars(self).items() if value != vars(PLAIN)[name]}
+        return replace(declared, **stated)
 
 
 PLAIN = Layout()

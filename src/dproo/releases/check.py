@@ -106,16 +106,6 @@ def check(
     )
 
 
-def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> Check:
-    """Return the same for all columns of a code book, whatever is released from them."""
-    return check(
-        source.described_by(book.descriptor),
-        book.alphabet,
-        person=person,
-        missing_texts=book.missing_texts,
-    )
-
-
 def check_kinds(book: CodeBook, protection: Protection) -> tuple[str, ...]:
     """Return why a row, or a private table, could not be released by this code book alone.
 

@@ -27,7 +27,7 @@ from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.receipt import Receipt
 from dproo.releases.charge import Charge, dataset_name, protected, reprint, require_named
-from dproo.releases.check import Check, check, check_book, check_kinds, try_cells
+from dproo.releases.check import Check, check, check_kinds, try_cells
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Groups, Protection
@@ -159,16 +159,20 @@ class Dataset:
         >>> print(*prices.cells)
         '13,755.00' counts as other; with .read_as('number', thousands=',') as [10000, 20000).
         """
-        person = self.protection.person
         if letters is None:
             book = self._book(what)
-            checked = check_book(self.source, book, person=person)
+            checked = self._checked(book, book.alphabet)
             kinds = check_kinds(book, self.protection)
             checked = replace(checked, warnings=(*checked.warnings, *kinds))
             return checked if cell is None else try_cells(checked, book, cell)
         column, alphabet = self._letters(what, letters)
-        checked = check(self.source, alphabet, column=column, person=person)
+        checked = self._checked(letters, alphabet, column)
         return checked if cell is None else try_cells(checked, alphabet, cell, column=column)
+
+    def _checked(self, given: Any, alphabet: Alphabet, column: str | None = None) -> Check:
+        described = self._described(given)
+        where = described.protection.where
+        return check(described.source, alphabet, column=column, **where)
 
     def value(
         self,

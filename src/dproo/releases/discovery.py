@@ -50,6 +50,7 @@ and which values are shared, if the column may hold numbers. The last stage take
 
 NOTHING = "nothing in it is shared by enough people: free text, unique, or too noisy"
 _ENOUGH = 0.8  # the share of numbers that shared values must cover to be letters, or to give bins
+_NAMED = 4  # how often a receipt names a column
 _REST = 1 << 12  # bytes of everything else of a column
 
 _NUMBERS = {sql.INTEGER, sql.DECIMAL, sql.FLOAT}
@@ -157,7 +158,7 @@ class DiscoveryRequest(StagedRequest):
     @property
     def room(self) -> int:
         """Bytes of the ledger that the receipt may need."""
-        listed = sum(len(canonical(list(column.values))) for column in self.known)
+        listed = sum(len(canonical([c.values, *[c.name] * _NAMED])) for c in self.known)
         return super().room + LETTERS_ROOM + len(self.known) * _REST + listed
 
     @property

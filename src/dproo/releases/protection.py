@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dproo.core.checks import exact, flag, one_of, refusal, whole
+from dproo.counting.query import Where
 from dproo.ledger import Budget
 from dproo.ledger.rules import PERSON, RECORD, Basis, Unit
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
@@ -30,7 +31,8 @@ class Protection:
         records: the most records that one person may own; with ``person``, how many are counted.
         missing: ``"one"`` if all records without an identifier count as one person's, ``"each"``
             if the steward declares that each is a different person's.
-        missing_texts: identifiers that stand for a missing one: ``missingValues`` of a code book.
+        missing_texts: identifiers that stand for a missing one; a code book's ``missingValues``
+            are added.
 
     >>> Protection().sentence, Protection(person="patient").sentence
     ('one record', 'one person, whatever they contribute')
@@ -68,8 +70,21 @@ class Protection:
         return cls(neighbours=budget.neighbours, person=person, records=budget.records_per_person)
 
     def described_by(self, book: CodeBook) -> Protection:
-        """Return the same with the texts that stand for a missing identifier."""
-        return self if self.person is None else replace(self, missing_texts=book.missing_texts)
+        """Return the same with the further texts that stand for a missing identifier."""
+        if self.person is None:
+            return self
+        texts = tuple(sorted({*self.missing_texts, *book.missing_texts}))
+        return replace(self, missing_texts=texts)
+
+    @property
+    def where(self) -> Where:
+        """Whose records are counted, and how many of each."""
+        return {
+            "person": self.person,
+            "records_per_person": 1 if self.person is None else self.records,
+            "is_each_missing": self.missing == EACH,
+            "missing_texts": self.missing_texts,
+        }
 
     @property
     def unit(self) -> Unit:

@@ -167,24 +167,40 @@ class Request(ABC):
         )
 
 
-def room_of(times: int, names: Sequence[str], axes: Sequence[Axis]) -> int:
+def longest_name(columns: Sequence[str]) -> int:
+    """Return the most bytes of the name of a column in a receipt."""
+    return max(len(canonical(name)) for name in columns)
+
+
+def room_of(
+    times: int, names: Sequence[str], axes: Sequence[Axis], others: Sequence[str] = ()
+) -> int:
     """Return the most bytes that this many records take in a receipt, with a letter of each axis.
+
+    ``others`` are the names of the letters for all other cells, by default ``other``.
 
     >>> room_of(1, ["age"], [IntegerRange.of(0, 120)]) >= len('{"age":119}, ')
     True
     """
     named = sum(len(canonical(name)) for name in names) + 4 * len(axes)
-    rough = times * (named + sum(_longest(axis, is_rough=True) for axis in axes))
-    return rough if rough <= ROOM else times * (named + sum(map(_longest, axes)))
+    others = others or [OTHER] * len(axes)
+    rough = times * (named + sum(map(_roughly, axes, others)))
+    return rough if rough <= ROOM else times * (named + sum(map(_longest, axes, others)))
 
 
-def _longest(axis: Axis, *, is_rough: bool = False) -> int:
-    """Return the most bytes of a letter, or a rough bound, which is found at once."""
-    if is_rough and isinstance(axis, Letters):
-        return 2 + axis.longest * len(canonical("\N{DESERET SMALL LETTER EW}"))
+def _roughly(axis: Axis, other: str) -> int:
+    """Return a bound on the bytes of a letter, which is found at once."""
+    if not isinstance(axis, Letters):
+        return _longest(axis, other)
+    most = max(axis.longest, len(other))
+    return 2 + most * len(canonical("\N{DESERET SMALL LETTER EW}"))
+
+
+def _longest(axis: Axis, other: str) -> int:
+    """Return the most bytes of a letter."""
     is_range = isinstance(axis, IntegerRange | PeriodRange)  # the first or last is the longest
     places = (0, axis.listed - 1) if is_range else range(axis.listed)
-    return max(len(canonical(letter)) for letter in (OTHER, *map(axis.letter, places)))
+    return max(len(canonical(letter)) for letter in (other, *map(axis.letter, places)))
 
 
 Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]

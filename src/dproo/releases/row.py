@@ -29,8 +29,8 @@ from dproo.mechanisms.network import (
     grown_tree,
 )
 from dproo.mechanisms.rows import Row, RowSampler
-from dproo.releases.request import FEW, Assurance, Drawn, Request, room_of
-from dproo.schema import Alphabet
+from dproo.releases.request import FEW, Assurance, Drawn, Request, longest_name, room_of
+from dproo.schema import OTHER, Alphabet
 from dproo.schema.codebook import CodeBook, Field
 
 
@@ -253,10 +253,13 @@ class RowRequest(Request):
     def values_room(self) -> int:
         """Bytes of the receipt that the released rows may need."""
         axes = [field.axis for field in self.codebook.fields]
+        others = [field.other for field in self.codebook.fields]
         times, numbers = self.size, len(axes) * _NUMBER_ROOM * self.is_within_bins
         if self.groups is not None:
-            times, axes = self.groups.axis.size, [self.groups.axis, *axes]
-        return times * numbers + room_of(times, self.columns, axes)
+            times, axes, others = self.groups.axis.size, [self.groups.axis, *axes], [OTHER, *others]
+        # Any column may be the parent of all others, whatever the rehearsal learned.
+        parents = 0 if self.declared else len(axes) * longest_name(self.columns)
+        return parents + times * numbers + room_of(times, self.columns, axes, others)
 
     @property
     def rehearsal(self) -> RowRequest:

@@ -39,7 +39,6 @@ from dproo.ledger.rules import TERMS, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Charged, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters, short_name
-from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
 from dproo.schema import Alphabet, Record
 
@@ -255,15 +254,7 @@ def _scan(
     request: Request, source: Source, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
 ) -> counting.Scan:
     """Open the data to count columns by alphabets, under the protection of the request."""
-    protection = request.protection
-    return source.scan(
-        alphabets,
-        columns,
-        person=protection.person,
-        records_per_person=1 if protection.person is None else protection.records,
-        is_each_missing=protection.missing == EACH,
-        missing_texts=protection.missing_texts,
-    )
+    return source.scan(alphabets, columns, **request.protection.where)
 
 
 def _require_room(room: int) -> None:

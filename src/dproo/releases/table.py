@@ -26,7 +26,7 @@ from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled
 from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
-from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest
+from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest, longest_name
 from dproo.releases.row import folded
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
@@ -130,8 +130,10 @@ class ModelRequest(Request):
         number = max(13, len(str(int(10**6 * mechanism.changed / self.epsilon)))) + _POTENTIAL + 3
         numbers = number * sum(cells(sizes, family) for family in (*families, *two))
         public = [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
-        letters = 2 * len(json.dumps(public))
-        return numbers + letters + _STEP * (len(families) + 2 * len(two)) + _REST
+        letters = 2 * len(json.dumps([public, self.columns]))
+        steps = len(families) + 2 * len(two)
+        named = (sum(map(len, families)) + 4 * len(two)) * longest_name(self.columns)
+        return numbers + letters + _STEP * steps + named + _REST
 
     @property
     def public_choices(self) -> dict[str, Any]:

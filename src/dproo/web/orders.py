@@ -28,7 +28,7 @@ from dproo.ledger.rules import Basis, dataset_of
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
 from dproo.releases.charge import Charge, remedy, short_name
-from dproo.releases.check import check_book
+from dproo.releases.check import check
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.open_value import OPEN_SAMPLER, OpenRequest
 from dproo.releases.protection import Protection
@@ -121,8 +121,8 @@ class Order:
         """
         warnings: tuple[str, ...]
         if isinstance(self.request, RowRequest | ModelRequest):
-            person = self.request.protection.person
-            checked = check_book(self._records, self.request.codebook, person=person)
+            alphabet = self.request.codebook.alphabet
+            checked = check(self._records, alphabet, **self.request.protection.where)
             if checked.refusals:
                 raise ValueError("\n".join(map(as_options, checked.refusals)))
             warnings = checked.warnings
