@@ -1007,7 +1007,7 @@ MUTANTS = {
         "_last_refuted", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
     ),
     "a run that fails is read as if it had not": (
-        "Command._run", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+        "_Runs.letter", "        if process.returncode:\n            return Failure(process.returncode)\n", "", CRASH,
     ),
     "a random float is rounded to its lower multiple": (
         "_Uniform.__lt__", "math.ceil(", "math.floor(", MULTIPLE,
