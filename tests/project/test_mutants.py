@@ -1025,7 +1025,7 @@ MUTANTS = {
         "roughly", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "Question.limit", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "Question.limit", "below = value - last_digit(Fraction(value), _DIGITS)", "below = value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "_theorem_1", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").core.numbers.exp_lower(epsilon) - 1', LIMIT,
