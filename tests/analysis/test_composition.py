@@ -250,6 +250,31 @@ def test_the_library_agrees_on_the_loss_of_every_sampler(name):
     assert ours - Fraction(1, 10**6) <= library <= ours + Fraction(30, 10**4)
 
 
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-17", "1e-9", "0.0001", "1", "745", "1000"])
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_the_library_never_understates_a_loss(name, epsilon):
+    sampler = mechanism(name, epsilon=epsilon, n=10, k=3)
+    losses = privacy_loss_distribution(sampler, releases=1)
+    loss = log_upper(sampler.largest_ratio)
+    found = losses.get_epsilon_for_delta(0)
+    assert loss * (1 - Fraction(1, 10**12)) <= found <= loss + Fraction(2, 10**4)
+    for level in (0, loss / 2, loss * Fraction(999, 1000)):
+        stated = sampler.dominating_pair.hockey_stick(exp_upper(Fraction(level)))
+        assert losses.get_delta_for_epsilon(float(level)) >= float(stated) * (1 - 1e-9) - 1e-15
+
+
+def test_losses_within_one_step_of_the_grid_lose_no_mass():
+    sampler = mechanism("roo", epsilon="1e-9", n=10, k=3)
+    losses = privacy_loss_distribution(sampler, releases=20, grid="0.01")
+    assert losses.get_delta_for_epsilon(-30) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("grid", [0, -1e-4, math.nan, math.inf, "1e-13", 2, "fine"])
+def test_a_wrong_grid_is_refused(grid):
+    with pytest.raises(ValueError, match=r"^grid must be (between 1e-12 and 1|a )"):
+        privacy_loss_distribution(mechanism("roo", epsilon=1, n=9, k=3), grid=grid)
+
+
 def lower_bound(hits, others, trials, epsilon):
     """Return a lower bound on ``P - e^epsilon P'``, wrong with probability ``ALPHA`` at most."""
     low = beta.ppf(ALPHA / 2, hits, trials - hits + 1) if hits else 0

@@ -273,10 +273,32 @@ def test_an_unattainable_target_says_why(question, reason):
     assert roo.reason.startswith(reason)
 
 
+def test_no_limit_is_stated_below_the_least_epsilon():
+    half = Fraction(1, 2) - Fraction(1, 10**35)
+    answer = plan(n=1000, k=2, alpha=half, samplers=["roo"])
+    assert answer["roo"] == Fraction(1, 10**30)
+    assert (answer.limit, answer.times_limit("roo")) == (None, None)
+
+
+OPEN = {"alphabet": "open", "epsilon": 1, "delta": "1e-9", "n": 1000}
+
+
 @pytest.mark.parametrize(
     ("question", "message"),
     [
         ({}, "plan needs exactly three of n, k, epsilon and alpha."),
+        *(
+            ({**OPEN, name: value}, "plan takes only epsilon, delta and n with alphabet='open'.")
+            for name, value in {"k": 9, "alpha": 1, "samplers": [], "codebook": {}}.items()
+        ),
+        (
+            {"n": 9, "k": 9, "epsilon": 1, "delta": "1e-9"},
+            "plan takes delta only with alphabet='open'.",
+        ),
+        (
+            {"n": 9, "epsilon": 1, "codebook": {}, "delta": "1e-9"},
+            "plan takes delta only with alphabet='open'.",
+        ),
         ({"n": 1, "k": 2}, "plan needs exactly three of n, k, epsilon and alpha."),
         (
             {"n": 1, "k": 2, "epsilon": 1, "alpha": "0.1"},

@@ -227,5 +227,7 @@ def test_a_sampler_whose_integers_leak_cannot_be_made(monkeypatch):
 def test_brute_force_refuses_what_it_cannot_finish():
     with pytest.raises(ValueError, match="method must be 'extremes' for so many datasets"):
         certify(mechanism("roo", epsilon=1, n=1000, k=9), method="enumerate")
+    with pytest.raises(ValueError, match="method must be 'extremes' for so many outputs"):
+        certify(mechanism("roo", epsilon=1, n=2, k=4, draws=40), method="enumerate")
     with pytest.raises(ValueError, match="method must be one of enumerate, extremes, got 'guess'"):
         certify(mechanism("roo", epsilon=1, n=10, k=2), method="guess")

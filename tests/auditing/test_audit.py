@@ -121,6 +121,7 @@ def test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence():
     assert found.epsilon_lower == log_odds_lower(many, few + many, alpha=0.09)
     assert sum(found.measured) == 16_000
     assert found.confidence == 0.9
+    assert dproo.audit(sampler, *pair, trials=100, confidence="0." + "9" * 30).confidence < 1
     assert found.verdict == (None if found.are_independent else DEPENDENT)
 
 
@@ -143,6 +144,13 @@ def test_letters_never_seen_twice_do_not_hide_an_event():
 
     found = dproo.audit(draw, 0, 1, trials=5_000)
     assert found.epsilon_lower > 0.5
+
+
+@pytest.mark.parametrize("fresh", [object, lambda: float("nan"), random.random])
+def test_a_dataset_whose_letters_never_repeat_is_told_from_one_whose_do(fresh):
+    for _ in range(20):
+        found = dproo.audit(lambda seen: "flu" if seen else fresh(), 0, 1, trials=500, epsilon=1)
+        assert (found.verdict, found.event) == (VIOLATED, {"flu"})
 
 
 def test_an_event_known_beforehand_is_watched_alone():

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -166,6 +167,22 @@ def test_files_and_programs_that_are_none_are_refused(files, tmp_path):
     result = theirs(f"{script} {{}}", files)
     assert (result.returncode, result.stdout) == (2, "")
     assert "command must be a program that starts" in result.stderr
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_audit_of_a_program_that_hangs_can_be_stopped(stop, files, tmp_path):
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    script = tmp_path / "hangs"
+    script.write_text(f"#!/bin/sh\necho > '{started}'\ntail -f /dev/null\n")  # a child of its own
+    script.chmod(0o755)
+    pair = ["--dataset", files[0], "--neighbour", files[1]]
+    command = [*DPROO, "--command", f"'{script}' {{}}", *pair, "--epsilon", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        started.read_text()
+        process.send_signal(stop)
+        assert "stopped; nothing was charged." in process.communicate(timeout=60)[1]
+    assert process.returncode == 2
 
 
 def test_help_teaches_by_example():

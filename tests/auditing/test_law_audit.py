@@ -57,6 +57,7 @@ def test_a_random_float_is_compared_as_the_multiple_it_is(bound):
         (lambda u: u >= bound, 1 - below),
         (lambda u: bound > u, below),
         (lambda u: u == bound, upto - below),
+        (lambda u: not u, Fraction(1, unit)),
     ):
         law = dproo.exact_law(lambda _, generator: compare(generator.random()))(None)  # noqa: B023
         assert law.get(True, 0) == chance

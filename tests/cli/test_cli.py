@@ -139,6 +139,9 @@ def test_a_certificate_that_is_a_bound_says_so_and_what_its_two_datasets_reach()
 
 
 def test_the_certificate_of_a_small_setting_can_be_enumerated():
+    beyond = dproo("certify", "--sampler", "roo", "--n", "3", "--k", "3", "--epsilon", "1000")
+    assert (beyond.returncode, beyond.stderr) == (0, "")
+    assert "worst ratio  1.97007111402e+434\n" in beyond.stdout
     result = dproo("certify", "--n", "6", "--k", "3", "--epsilon", "0.5", "--enumerate")
     assert "epsilon = 0.5 holds for ls-roo (replace)" in result.stdout
     assert result.returncode == 0

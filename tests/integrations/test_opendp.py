@@ -21,6 +21,7 @@ from dproo.mechanisms import SAMPLERS, mechanism
 pytestmark = pytest.mark.one_of(2)
 
 LETTERS = ["a", "b"]
+EMPTY = dp.vector_domain(dp.atom_domain(T=str), size=0)
 REPLACED = dp.vector_domain(dp.atom_domain(T=str), size=10), dp.change_one_distance()
 ADDED = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
 DATA = ["a"] * 6 + ["b"] * 3 + ["zz"]
@@ -187,6 +188,7 @@ def test_data_of_another_size_is_refused_without_telling_it():
     ("arguments", "message"),
     [
         ((ADDED[0], REPLACED[1], LETTERS, 1), "input_domain must have a size"),
+        ((EMPTY, REPLACED[1], LETTERS, 1), "input_domain must have a size above 0"),
         ((*ADDED, LETTERS, 1, "ds-roo"), "input_metric must be one of ChangeOneDistance"),
         ((REPLACED[0], dp.discrete_distance(), LETTERS, 1), "input_metric must be one of"),
         ((dp.atom_domain(T=str), ADDED[1], LETTERS, 1), "input_domain must be a domain of vectors"),

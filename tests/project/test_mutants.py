@@ -1007,7 +1007,7 @@ MUTANTS = {
         "_last_refuted", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
     ),
     "a run that fails is read as if it had not": (
-        "Command._run", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+        "_Runs.letter", "        if process.returncode:\n            return Failure(process.returncode)\n", "", CRASH,
     ),
     "a random float is rounded to its lower multiple": (
         "_Uniform.__lt__", "math.ceil(", "math.floor(", MULTIPLE,
@@ -1025,7 +1025,7 @@ MUTANTS = {
         "roughly", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "Question.limit", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "Question.limit", "below = value - last_digit(Fraction(value), _DIGITS)", "below = value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "_theorem_1", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").core.numbers.exp_lower(epsilon) - 1', LIMIT,

@@ -26,6 +26,7 @@ ENUMERATE: Final = "enumerate"
 Method = Literal["extremes", "enumerate"]
 
 _MOST_DATASETS = 2_000_000
+_MOST_OUTPUTS = 1000
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +134,10 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
     if comb(n + k, k) > _MOST_DATASETS:
         raise ValueError(
             f"method must be 'extremes' for so many datasets (n = {shown(n)}, k = {shown(k)})."
+        )
+    if comb(k + mechanism.draws - 1, mechanism.draws) > _MOST_OUTPUTS:
+        raise ValueError(
+            f"method must be 'extremes' for so many outputs (draws = {shown(mechanism.draws)})."
         )
     outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
     laws: dict[Dataset, list[Fraction]] = {}

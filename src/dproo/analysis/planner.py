@@ -75,9 +75,10 @@ class Question:
         """What no private sampler can beat."""
         value: int | Fraction | None
         value, _ = self._solve(lambda **at: limit(**at).lower)
-        if self.missing == "epsilon" and value is not None:
-            return value - last_digit(Fraction(value), _DIGITS)  # no value up to here is enough
-        return value
+        if self.missing != "epsilon" or value is None:
+            return value
+        below = value - last_digit(Fraction(value), _DIGITS)  # no value up to here is enough
+        return below if below >= EPSILON_MIN else None
 
     @cached_property
     def _plain_answer(self) -> tuple[Any, str]:
@@ -381,7 +382,11 @@ def plan(
     """
     if alphabet is not None:
         one_of("alphabet", alphabet, ["open"])
+        if not (k is alpha is samplers is codebook is None):
+            raise ValueError("plan takes only epsilon, delta and n with alphabet='open'.")
         return plan_open(n=n, epsilon=epsilon or 0, delta=delta)
+    if parse_delta(delta):
+        raise ValueError("plan takes delta only with alphabet='open'.")
     if codebook is not None:
         if n is None or epsilon is None or not (k is alpha is samplers is None):
             raise ValueError("plan must be given n and epsilon, and no more, with a code book.")

@@ -192,6 +192,9 @@ class _Uniform:
     def __eq__(self, number: object) -> bool:
         return bool(self >= number and self <= number)  # type: ignore[operator]
 
+    def __bool__(self) -> bool:
+        return self != 0
+
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
 
 from dproo.core.checks import refusal
 
@@ -29,7 +32,8 @@ class Command:
     """A program that is run once for each letter, on the path of a dataset.
 
     No shell is involved. What a run prints, stripped, is its letter; a run with an exit status
-    other than 0 gives a :class:`Failure`, whatever it printed. A few runs are concurrent.
+    other than 0 gives a :class:`Failure`, whatever it printed. A few runs are concurrent, each in
+    a process group of its own; an interrupt kills them, so a program that hangs can be stopped.
 
     Args:
         template: the program and its arguments; ``{}`` stands for the path.
@@ -57,24 +61,53 @@ class Command:
 
     def draw_many(self, path: str, size: int) -> list[Hashable]:
         """Return the letters of ``size`` runs, in the order they were started."""
-        pool = ThreadPoolExecutor(os.cpu_count())
+        arguments = [argument.replace(PLACE, path) for argument in self._arguments]
+        runs, pool = _Runs(), ThreadPoolExecutor(os.cpu_count())
         try:
-            return list(pool.map(self._run, [path] * size))
+            return list(pool.map(runs.letter, [arguments] * size))
         finally:
+            runs.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _run(self, path: str) -> Hashable:
-        arguments = [argument.replace(PLACE, path) for argument in self._arguments]
+
+class _Runs:
+    """Runs of a program, which can be stopped together."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_stopped = False
+
+    def letter(self, arguments: list[str]) -> Hashable:
+        with self._lock:
+            if self._is_stopped:
+                return None
+            process = self._started(arguments)
+            self._running.add(process)
+        output, _ = process.communicate()
+        with self._lock:
+            self._running.remove(process)
+        if process.returncode:
+            return Failure(process.returncode)
+        return output.decode("utf-8", "backslashreplace").strip()
+
+    def stop(self) -> None:
+        """Kill what still runs, with all that it started, and let nothing more begin."""
+        with self._lock:
+            self._is_stopped = True
+            for process in self._running:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    @staticmethod
+    def _started(arguments: list[str]) -> subprocess.Popen[bytes]:
         try:
-            result = subprocess.run(  # noqa: S603 - the auditor's own command, without a shell
+            return subprocess.Popen(  # noqa: S603 - the auditor's own command, without a shell
                 arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                check=False,
+                process_group=0,
             )
         except OSError:
             raise ValueError(refusal("command", "be a program that starts", arguments[0])) from None
-        if result.returncode:
-            return Failure(result.returncode)
-        return result.stdout.decode("utf-8", "backslashreplace").strip()

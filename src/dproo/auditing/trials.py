@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from math import asin, log, sin, sqrt
+from math import asin, log, nextafter, sin, sqrt
 from operator import itemgetter
 from typing import Any
 
@@ -176,7 +176,7 @@ def audit(
         ),
         are_independent=all(watched.is_by_chance(alpha=alpha) for watched in repetition),
         trials=trials,
-        confidence=float(1 - risk),
+        confidence=min(float(1 - risk), nextafter(1, 0)),
         distance=distance,
         epsilon=claimed,
         delta=beyond,
@@ -240,7 +240,8 @@ def _choose(
         likely, unlikely = choosing[side], choosing[1 - side]
         if event is None:
             ratio = _ratio(ordering[side], ordering[1 - side])
-            falling = sorted({*likely, *unlikely}, key=ratio, reverse=True)
+            # A letter that is first seen in ``choosing`` would be judged by what chose it.
+            falling = sorted({*ordering[0], *ordering[1]}, key=ratio, reverse=True)
             groups = [frozenset([letter]) for letter in falling]
         else:
             groups = [event]

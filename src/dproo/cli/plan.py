@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,8 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     found = law.ratio(witness)
     bound = "" if found == certificate.ratio else ", a proven bound"
     echo(f"worst loss   {certificate.epsilon:.12g}{bound}")
-    echo(f"worst ratio  {number(certificate.ratio):.12g}{bound}")
+    ratio = Decimal(certificate.ratio.numerator) / Decimal(certificate.ratio.denominator)
+    echo(f"worst ratio  {ratio:.12g}{bound}")  # beyond every float at a large epsilon
     if bound:
         echo(f"found        {log_float_upper(found):.12g}, the loss between these two:")
     echo(f"dataset      {_repeated(witness.before.runs)}")

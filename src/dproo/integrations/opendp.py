@@ -87,10 +87,10 @@ def _options(domain: Any, metric: Any, kind: type[Mechanism], k: int) -> dict[st
         raise ValueError(refusal("alphabet", "have at least 2 letters", k))
     options: dict[str, Any] = {"k": k, "neighbours": relation}
     if relation == REPLACE:
-        if domain.size is None:
+        if not domain.size:
             raise ValueError(
-                "input_domain must have a size under change-one distance, where the number of "
-                "records is public: vector_domain(..., size=n)."
+                "input_domain must have a size above 0 under change-one distance, where the number "
+                "of records is public: vector_domain(..., size=n)."
             )
         options["n"] = domain.size
     return options
