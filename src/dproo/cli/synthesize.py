@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -199,8 +200,8 @@ def rows_command(
     targets = Targets(out=out, **options)
     targets.check(loaded.names, is_json=False)
     if out is None:
-        letters = (str(letter) for column in loaded.columns for letter in column.letters)
-        require_printable(() if as_json else (*loaded.names, *letters))
+        lists = (column.shown(labels=options["labels"]) for column in loaded.columns)
+        require_printable(() if as_json else (*loaded.names, *map(str, chain.from_iterable(lists))))
     with waiting("drawing"):
         if as_json and out is None:
             rows = list(targets.drawn(loaded))
