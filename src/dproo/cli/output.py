@@ -7,7 +7,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from importlib import import_module
@@ -72,6 +72,25 @@ sampler_option = click.option(
 plot_option = click.option(
     "--plot", help="Draw it too: a new .png, .svg or .pdf file. Needs the extra 'figures'."
 )
+
+
+_SPELLED = {
+    "alphabets": "alphabet",
+    "as_json": "json",
+    "columns": "column",
+    "readings": "as",
+    "shares": "share",
+}
+
+
+def refuse_unused(
+    options: Mapping[str, Any], defaults: Mapping[str, Any], used: Container[str], why: str
+) -> None:
+    """Raise if an option that would have no effect is not at its default."""
+    for name, default in defaults.items():
+        if name not in used and options[name] != default:
+            spelled = _SPELLED.get(name, name).replace("_", "-")
+            raise ValueError(f"--{spelled} cannot be used {why}.")
 
 
 def figures() -> Any:
