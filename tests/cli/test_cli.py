@@ -529,6 +529,22 @@ def test_the_demo_saves_the_examples_and_overwrites_nothing(tmp_path):
     assert [path.name for path in tmp_path.glob("*.*")] == ["codebook.json"]
 
 
+@pytest.mark.parametrize("name", ["admissions.csv", "codebook.json", "diagnosis_codes.txt"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing", "link in a circle"])
+def test_whatever_stands_where_the_demo_saves_is_left_alone(name, kind, tmp_path):
+    place = tmp_path / name
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(name if kind == "link in a circle" else tmp_path / "nothing")
+    refused = dproo("demo", "--save", str(tmp_path))
+    assert refused.returncode == 2
+    assert f"--save must name a folder without another {name}." in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 @pytest.mark.parametrize(
     "command",
     [[], ["sample"], ["synthesize"], ["plan"], ["certify"], ["ledger"], ["compare"]],
