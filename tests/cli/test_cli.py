@@ -16,7 +16,7 @@ import click
 import pytest
 from support.commands import COMMAND, MAIN, dproo
 
-from dproo import Ledger
+from dproo import Alphabet, Ledger
 from dproo import open as opened
 from dproo.cli import MENU, commands
 from dproo.cli.commands import cli, run
@@ -178,7 +178,7 @@ def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn()
         (["plan", "--k", "3"], "plan needs exactly three"),
         (["plan", "--k", "three"], "'three' is not a valid integer"),
         (["plan", "--seed", "1"], "No such option"),
-        (["plan", "--k", "3", "--delta", "0.1"], "--delta can only be used with --releases or"),
+        (["plan", "--k", "3", "--delta", "0.1"], "--delta cannot be used with three"),
         (["sample"], "Missing argument"),
         ([*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"], "--alphabet must be given"),
         (["sample", "no.csv", *FREE[2:]], "'no.csv'"),
@@ -532,6 +532,22 @@ def test_the_demo_saves_the_examples_and_overwrites_nothing(tmp_path):
     assert [path.name for path in tmp_path.glob("*.*")] == ["codebook.json"]
 
 
+@pytest.mark.parametrize("name", ["admissions.csv", "codebook.json", "diagnosis_codes.txt"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing", "link in a circle"])
+def test_whatever_stands_where_the_demo_saves_is_left_alone(name, kind, tmp_path):
+    place = tmp_path / name
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(name if kind == "link in a circle" else tmp_path / "nothing")
+    refused = dproo("demo", "--save", str(tmp_path))
+    assert refused.returncode == 2
+    assert f"--save must name a folder without another {name}." in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 @pytest.mark.parametrize(
     "command",
     [[], ["sample"], ["synthesize"], ["plan"], ["certify"], ["ledger"], ["compare"]],
@@ -735,6 +751,58 @@ def test_an_empty_place_is_refused_not_taken_for_the_default(words, name, tmp_pa
     assert result.returncode == 2, result.stdout
     assert result.stderr.startswith(f"Error: {name} must be")
     assert not list(here.iterdir())
+
+
+LAYOUT = {"table", "format", "delimiter", "encoding", "skip_rows", "comment", "has_header"}
+CELLS = {"readings", "missing", "decimal", "thousands"}
+CHARGED = {"engine", "neighbours", "records_per_person", "person", "missing_person", "path"}
+CHARGED |= {"dataset", "no_ledger", "purpose", "operator", "quiet", "verbose", "as_json"}
+RELEASED = {"epsilon"} | LAYOUT | CHARGED
+SIZES = {"n", "k", "epsilon", "alpha", "as_json"}
+BOOK = str(EXAMPLES / "codebook.json")
+KINDS = {
+    f"plan --codebook {BOOK}": SIZES,
+    "plan --releases 3": SIZES | {"delta"},
+    "plan --alphabet open": SIZES | {"delta", "minimum_people"},
+    "plan": SIZES | {"plot", "codebook", "releases", "alphabet"},
+    f"check data --codebook {BOOK}": LAYOUT | {"cells", "person", "as_json"},
+    "check data --column a --alphabet A,B": LAYOUT | CELLS | {"cells", "person", "as_json"},
+    f"sample data --codebook {BOOK}": RELEASED
+    | {"network", "shares", "within_bins", "size", "by", "groups", "columns"},
+    f"sample data --codebook {BOOK} --column ward": RELEASED | {"size", "sampler", "by", "groups"},
+    "sample data --column a --alphabet A,B": RELEASED
+    | CELLS
+    | {"codebook", "sampler", "size", "by", "groups", "outside"},
+    "sample data --column a --alphabet open": RELEASED | {"delta", "minimum_people"},
+    f"synthesize data --codebook {BOOK}": RELEASED
+    | {"delta", "network", "model", "rows", "out", "probe"},
+    "synthesize data": RELEASED
+    | {"columns", "alphabets", "codebook", "delta", "network", "model", "rows", "out", "probe"},
+    "rows model --plot a.png": {"rows", "out", "labels"},
+}
+"""Commands, and the options that have an effect in them."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_option_without_effect_is_refused(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("data").write_text("a\nA\n")
+    command = kind.split()
+    if command[0] == "rows":
+        data = opened([{"a": "x"}] * 9)
+        data.synthesize(Alphabet.product({"a": Alphabet.of(["x", "y"])}), epsilon=1).save("model")
+    for option in cli.get_command(click.Context(cli), command[0]).params:
+        if option.param_type_name == "argument" or option.name in KINDS[kind]:
+            continue
+        if option.name == "has_header" or {*option.opts} & {*command}:
+            continue
+        value = "7" if isinstance(option.type, click.types.IntParamType) else "x"
+        given = [option.opts[0]] if option.is_flag else [option.opts[0], value]
+        needed = ["--epsilon", "1"] if command[0] in {"sample", "synthesize"} else []
+        code = run([*command, *needed, *given])
+        told = capsys.readouterr().err
+        assert (code, option.opts[0] in told) == (2, True), (given, told)
+        assert "cannot be used" in told or "must be" in told
 
 
 def test_letters_beside_a_code_book_are_what_is_refused():

@@ -429,6 +429,37 @@ def test_letters_that_cannot_be_printed_are_refused_before_the_charge(command):
     assert started(*command, *told, env=ascii_only).returncode == 0
 
 
+OPEN = [*SAMPLE[:6], "--alphabet", "open", "--epsilon", "9", "--delta", "1e-7"]
+UNLISTED = [OPEN, PRINTED["synthesize, without a code book"], PRINTED["discover"]]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("command", UNLISTED)
+def test_no_cell_decides_whether_a_release_is_printed(command, encoding):
+    Path("data.csv").write_text("code\n" + "Łąż\n" * 9_000, encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = started(*command, "--verbose", env=environment)
+    assert (done.returncode, done.stderr[-300:] * done.returncode) == (0, "")
+    assert done.stdout
+    assert charges() == [True]
+    show = started("ledger", "show", env=environment)
+    assert (show.returncode, show.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("label", ["Łódź", "ñ"])
+def test_labels_that_cannot_be_printed_are_refused_like_letters(label):
+    fields = [{"name": "code", "type": "string", "categories": [{"value": "a", "label": label}]}]
+    Path("book.json").write_text(json.dumps({"schema": {"fields": fields}}))
+    synthesize = [*SYNTHESIZE[:4], "--codebook", "book.json", "--epsilon", "1"]
+    assert dproo(*synthesize, "--model", "model.json").returncode == 0
+    rows = ["rows", "model.json", "--rows", "3"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    assert started(*rows, env=ascii_only).returncode == 0
+    done = started(*rows, "--labels", env=ascii_only)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard output must be able to print every letter, got ascii." in done.stderr
+
+
 @pytest.mark.parametrize("break_", ["\n", "\r", "\t"])
 def test_a_letter_that_would_be_two_lines_is_refused_before_the_charge(break_):
     Path("codes.csv").write_text(f'code\na\n"b{break_}c"\n', newline="")

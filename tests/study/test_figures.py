@@ -134,7 +134,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused(tmp_path, capsys):
         assert run([*command, "--plot", str(plot)]) == 2
         assert told in capsys.readouterr().err
     assert run([*command, "--releases", "3", "--plot", str(tmp_path / "a.png")]) == 2
-    assert "--plot must be used with three of" in capsys.readouterr().err
+    assert "--plot cannot be used with --releases" in capsys.readouterr().err
 
 
 def printed_table(epsilon, n, k):

@@ -8,8 +8,16 @@ from typing import Any
 
 import click
 
-from dproo.cli.options import READING_OPTIONS, TABLE_OPTION, letters, source_of, warn, with_options
-from dproo.cli.output import echo, json_option, print_json
+from dproo.cli.options import (
+    READING,
+    READING_OPTIONS,
+    TABLE_OPTION,
+    letters,
+    source_of,
+    warn,
+    with_options,
+)
+from dproo.cli.output import echo, json_option, print_json, refuse_unused
 from dproo.releases.check import Check, Trial
 from dproo.releases.dataset import Dataset
 from dproo.releases.protection import Protection
@@ -48,10 +56,9 @@ def check_command(
       dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
       dproo check visits.csv --column price --alphabet bins:0,100,1000 --cell '1,234.50'
     """
-    if codebook is not None and (options["columns"] or options["alphabets"]):
-        raise ValueError(
-            "--codebook cannot be used with --column or --alphabet: it names the columns."
-        )
+    if codebook is not None:
+        idle = {"columns": (), "alphabets": (), **READING}
+        refuse_unused(options, idle, (), "with --codebook, which describes every column")
     protection = Protection(person=options["person"])
     dataset = Dataset(source=source_of(data, options), protection=protection)
     if codebook is None:

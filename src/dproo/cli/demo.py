@@ -12,9 +12,9 @@ from typing import Any, cast
 import click
 
 from dproo.cli.options import facts
-from dproo.cli.output import echo, print_facts
+from dproo.cli.output import echo, print_facts, write_new
 from dproo.core.numbers import percent
-from dproo.core.paths import folder_of
+from dproo.core.paths import folder_of, may_exist
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset
@@ -52,12 +52,20 @@ def _save(place: str | Path) -> None:
         "diagnosis_codes.txt": "".join(f"{code}\n" for code in SHARES),
     }
     folder = folder_of("save", place)
-    for name, text in texts.items():
-        path = folder / name
-        if path.exists() and path.read_bytes() != text.encode():
+    missing = [name for name in texts if not may_exist(folder / name)]
+    for name in texts.keys() - {*missing}:
+        if not _holds(folder / name, texts[name]):
             raise click.UsageError(f"--save must name a folder without another {name}.")
-    for name, text in texts.items():
-        (folder / name).write_bytes(text.encode())
+    for name in missing:
+        write_new(str(folder / name), texts[name])
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Return whether this is a file with such a text."""
+    try:
+        return path.is_file() and path.read_bytes() == text.encode()
+    except OSError:
+        return False
 
 
 def _walk(folder: Path) -> None:

@@ -102,13 +102,6 @@ def with_options(
 READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
 """The options of how cells are read, which a code book replaces, and their defaults."""
 
-_SPELLED = {"readings": "as", "columns": "column", "alphabets": "alphabet", "shares": "share"}
-
-
-def spelled(name: str) -> str:
-    """Return an option as typed."""
-    return f"--{_SPELLED.get(name, name).replace('_', '-')}"
-
 
 def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column if there is only one."""

@@ -7,7 +7,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from importlib import import_module
@@ -74,6 +74,25 @@ plot_option = click.option(
 )
 
 
+_SPELLED = {
+    "alphabets": "alphabet",
+    "as_json": "json",
+    "columns": "column",
+    "readings": "as",
+    "shares": "share",
+}
+
+
+def refuse_unused(
+    options: Mapping[str, Any], defaults: Mapping[str, Any], used: Container[str], why: str
+) -> None:
+    """Raise if an option that would have no effect is not at its default."""
+    for name, default in defaults.items():
+        if name not in used and options[name] != default:
+            spelled = _SPELLED.get(name, name).replace("_", "-")
+            raise ValueError(f"--{spelled} cannot be used {why}.")
+
+
 def figures() -> Any:
     """Return the module that draws, or refuse if matplotlib, an extra, is missing."""
     with needing("matplotlib", extra="figures"):
@@ -131,18 +150,29 @@ def echo(line: object, *, err: bool = False) -> None:
 
     A letter, a name or a path in it can neither control a terminal nor begin a new line: on a
     terminal, and in every message beside the result, such characters are shown as escapes.
-    A program that reads the result gets it unchanged.
+    A program that reads the result gets it unchanged, except what its encoding cannot write.
     """
     stream, text = sys.stderr if err else sys.stdout, str(line)
     if err or is_terminal(stream):
-        text = _harmless(text, stream)
+        text = _harmless(text)
+    text = _encoded(text, stream).decode(_encoding(stream))
     click.echo(text, err=err, color=True)  # otherwise click removes some escapes from letters
 
 
-def _harmless(text: str, stream: TextIO) -> str:
-    text = "\t".join(map(visible, text.split("\t")))
-    encoding = getattr(stream, "encoding", None) or "ascii"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+def _harmless(text: str) -> str:
+    return "\t".join(map(visible, text.split("\t")))
+
+
+def _encoding(stream: TextIO | None) -> str:
+    return getattr(stream, "encoding", None) or "utf-8"
+
+
+def _encoded(text: str, stream: TextIO | None) -> bytes:
+    """Return the bytes of a text, with escapes for what the stream's encoding cannot write.
+
+    So no value decides whether a release can be printed.
+    """
+    return text.encode(_encoding(stream), "backslashreplace")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -167,7 +197,7 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
             "letters must not contain line breaks or tabs when printed as text. Use --json."
         )
     try:
-        everything.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "strict")
+        everything.encode(_encoding(sys.stdout))
     except UnicodeEncodeError:
         raise ValueError(
             f"standard output must be able to print every letter, got {sys.stdout.encoding}. "
@@ -208,7 +238,7 @@ def shown(line: object) -> str:
     """Return a line of the result as it is printed; see :func:`echo`."""
     text = str(line)
     if is_terminal(sys.stdout):
-        text = _harmless(text, sys.stdout)
+        text = _harmless(text)
     return f"{text}\n"
 
 
@@ -220,11 +250,11 @@ def write_whole(text: str) -> bool:
         descriptor = stream.fileno()
         ready = select.poll()
     except (AttributeError, OSError, ValueError):  # a test's own stream, or another system
-        stream.write(text)
+        stream.write(_encoded(text, stream).decode(_encoding(stream)))
         stream.flush()
         return True
     ready.register(descriptor, select.POLLOUT)
-    rest = memoryview(text.encode(stream.encoding or "utf-8", stream.errors or "strict"))
+    rest = memoryview(_encoded(text, stream))
     while rest:
         # A pipe takes such a part at once, so a signal is soon noticed even if nobody reads.
         if ready.poll(_SOON):

@@ -23,6 +23,7 @@ from dproo.cli.output import (
     picture,
     plot_option,
     print_json,
+    refuse_unused,
     sampler_option,
     waiting,
 )
@@ -48,6 +49,22 @@ from dproo.report import (
     row_plan_object,
 )
 from dproo.study.distributions import SHAPES, shape
+
+_DEFAULTS: dict[str, Any] = {
+    "alphabet": None,
+    "codebook": None,
+    "releases": None,
+    "delta": "0",
+    "minimum_people": 2,
+    "plot": None,
+}
+_TAKES = {
+    "alphabet": {"alphabet", "delta", "minimum_people"},
+    "codebook": {"codebook"},
+    "releases": {"releases", "delta"},
+    "": {"plot"},
+}
+"""The options that each kind of plan takes, by the option that asks for it."""
 
 
 @click.command("plan")
@@ -85,9 +102,10 @@ def plan_command(*, plot: str | None, as_json: bool, **options: Any) -> None:
       dproo plan --n 1000 --k 9 --epsilon 0.1 --plot plan.png
     """
     known = {name: options.pop(name) for name in ("n", "k", "epsilon", "alpha")}
+    kind = next((name for name in _TAKES if name and options[name] is not None), "")
+    why = f"with --{kind}" if kind else "with three of --n, --k, --epsilon and --alpha alone"
+    refuse_unused({**options, "plot": plot}, _DEFAULTS, _TAKES[kind], why)
     codebook, releases = options.pop("codebook"), options.pop("releases")
-    if plot is not None and (options["alphabet"] or codebook or releases is not None):
-        raise ValueError("--plot must be used with three of --n, --k, --epsilon and --alpha alone.")
     if options["alphabet"] is not None:
         print_open_plan(as_json=as_json, **options, **known)
         return
@@ -97,8 +115,6 @@ def plan_command(*, plot: str | None, as_json: bool, **options: Any) -> None:
     if releases is not None:
         print_releases(releases, options["delta"], as_json=as_json, **known)
         return
-    if options["delta"] != "0":
-        raise ValueError("--delta can only be used with --releases or --alphabet open.")
     path = None if plot is None else picture(plot)
     answer = plan(**known)
     if path is not None:

@@ -21,7 +21,6 @@ from dproo.cli.options import (
     TABLE_OPTION,
     letters,
     release,
-    spelled,
     texts,
     with_options,
 )
@@ -30,6 +29,7 @@ from dproo.cli.output import (
     json_option,
     ledger_option,
     neighbours_option,
+    refuse_unused,
     require_printable,
     sampler_option,
     shown,
@@ -281,10 +281,10 @@ _TAKES = {
     OPEN: {*_PASSED[OPEN], "columns", "alphabets"},
 }
 _BESIDE = {
-    ROW: "with --codebook, which describes every column.",
-    COLUMN: "with --codebook and one --column, whose values the code book lists.",
-    VALUE: "with listed values: it is for rows (--codebook) or open values (--alphabet open).",
-    OPEN: "with --alphabet open, which is one value of one column, as its cells stand.",
+    ROW: "with --codebook, which describes every column",
+    COLUMN: "with --codebook and one --column, whose values the code book lists",
+    VALUE: "with listed values: it is for rows (--codebook) or open values (--alphabet open)",
+    OPEN: "with --alphabet open, which is one value of one column, as its cells stand",
 }
 
 
@@ -295,9 +295,7 @@ def _choice(options: Mapping[str, Any]) -> tuple[Alphabet | None, Callable[..., 
     kind = ROW if codebook is not None else OPEN if is_open else VALUE
     if kind == ROW and len(columns) == 1 and not alphabets:
         kind = COLUMN
-    for name, default in _DEFAULTS.items():
-        if options[name] != default and name not in _TAKES[kind]:
-            raise ValueError(f"{spelled(name)} cannot be used {_BESIDE[kind]}")
+    refuse_unused(options, _DEFAULTS, _TAKES[kind], _BESIDE[kind])
     passed = {name: options[name] for name in _PASSED[kind]}
     if kind == ROW:
         book = CodeBook.of(codebook)
@@ -315,6 +313,8 @@ def _choice(options: Mapping[str, Any]) -> tuple[Alphabet | None, Callable[..., 
 def _groups(by: str | None, groups: str | None, *, are_public: bool) -> Groups | None:
     if (by is None) != (groups is None):
         raise ValueError("--by and --groups must be given together.")
+    if are_public and by is None:
+        raise ValueError("--groups-public must be used with --by and --groups.")
     if by is None:
         return None
     return Groups(by, Alphabet.parse(str(groups), policy=UNIFORM), are_public=are_public)

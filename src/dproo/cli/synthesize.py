@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,6 @@ from dproo.cli.options import (
     letters,
     release,
     source_of,
-    spelled,
     texts,
 )
 from dproo.cli.output import (
@@ -28,6 +28,7 @@ from dproo.cli.output import (
     picture,
     plot_option,
     print_json,
+    refuse_unused,
     require_printable,
     shown,
     unwritable,
@@ -189,17 +190,21 @@ def rows_command(
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
     loaded = Model.load(model)
+    is_plot_alone = plot is not None and options["rows"] is None and out is None
+    if is_plot_alone:
+        idle = {"seed": None, "within_bins": False, "as_json": False}
+        refuse_unused({**options, "as_json": as_json}, idle, (), "with --plot and no --rows")
     if plot is not None:
         path, draw = picture(plot), figures()
         tables = {name: loaded.counts(name, labels=options["labels"]) for name in loaded.names}
         draw.write(path, lambda: draw.draw_columns(tables))
-        if options["rows"] is None and out is None:
+        if is_plot_alone:
             return
     targets = Targets(out=out, **options)
     targets.check(loaded.names, is_json=False)
     if out is None:
-        letters = (str(letter) for column in loaded.columns for letter in column.letters)
-        require_printable(() if as_json else (*loaded.names, *letters))
+        lists = (column.shown(labels=options["labels"]) for column in loaded.columns)
+        require_printable(() if as_json else (*loaded.names, *map(str, chain.from_iterable(lists))))
     with waiting("drawing"):
         if as_json and out is None:
             rows = list(targets.drawn(loaded))
@@ -297,10 +302,9 @@ def _book(options: Mapping[str, Any]) -> CodeBook | None:
         if not alphabet.columns:
             raise ValueError("--column must be given with --alphabet: a table names its columns.")
         return CodeBook.of(alphabet)
+    used = () if codebook else ("columns",)
     why = "with --codebook, which describes every column" if codebook else "without --alphabet"
-    for name, default in {"alphabets": (), "columns": (), **READING}.items():
-        if options[name] != default and (codebook or name != "columns"):
-            raise ValueError(f"{spelled(name)} cannot be used {why}.")
+    refuse_unused(options, {"alphabets": (), "columns": (), **READING}, used, why)
     return None if codebook is None else CodeBook.of(codebook)
 
 

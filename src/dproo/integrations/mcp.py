@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from dproo import __version__
+from dproo.cli.ending import TOGETHER
 from dproo.integrations.agent import NOTICE, Desk, Refused
 
 _DATASET = {"type": "string", "description": "A name from describe."}
@@ -54,7 +56,11 @@ class Running:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._count = 0
-        self._is_ending = False
+        self._ending_since: float | None = None
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._ending_since is not None
 
     def answer(
         self, desk: Desk, tool: str, arguments: dict[str, Any], is_awaited: Callable[[], bool]
@@ -72,14 +78,18 @@ class Running:
                 self._changed.notify_all()
 
     def end(self, number: int) -> None:
-        """End the program on a signal, after recording what was charged; on a second one, at once.
+        """End the program on a signal, after recording what was charged; on a later one, at once.
 
-        The thread that reads standard input cannot be interrupted, so it is abandoned.
+        Signals that come together are one. The thread that reads standard input cannot be
+        interrupted, so it is abandoned.
         """
-        if not self._is_ending:
-            self._is_ending = True
-            with self._changed:
+        with self._changed:
+            now = time.monotonic()
+            if self._ending_since is None:
+                self._ending_since = now
                 self._changed.wait_for(lambda: self._count == 0)
+            elif now - self._ending_since < TOGETHER:
+                return
         os._exit(128 + number)
 
     def leave_to_signal(self) -> None:
@@ -156,26 +166,36 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
 
 
 def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
-    """Return the answer to a request that the SDK cannot read and would leave unanswered."""
+    """Return the answer to a line that the SDK cannot read and would leave unanswered."""
     if not isinstance(message, ValidationError):
         return None
-    try:
-        # A number that is too long for an integer is no id either.
-        asked = json.loads(
-            message.errors(include_url=False)[0]["input"],
-            parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits),
-        )
-    except (TypeError, ValueError, RecursionError):
-        return None
-    number = asked.get("id") if isinstance(asked, dict) and "method" in asked else None
-    if not isinstance(number, int | str):
-        return None
+    faults = message.errors(include_url=False)
+    # What lacks a field of a request or of an answer is the whole object, or else the line.
+    whole = (one for one in faults if one["type"] == "missing" and len(one["loc"]) == 2)
+    asked = next(whole, faults[0])["input"]
+    if isinstance(asked, str):
+        if not asked.strip():
+            return None
+        try:
+            # A number that is too long for an integer is no id either.
+            asked = json.loads(
+                asked,
+                parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits),
+            )
+        except (ValueError, RecursionError):
+            asked = None
     told = (
-        "A request must be JSON-RPC, its text valid Unicode, and no number too long."
-        " Nothing was charged."
+        "A request must be JSON-RPC, not deeply nested, its text valid Unicode, and no number too"
+        " long. Nothing was charged."
     )
     error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=told)
-    return SessionMessage(protocol.JSONRPCError(jsonrpc="2.0", id=number, error=error))
+    number = asked.get("id") if isinstance(asked, dict) else None
+    try:
+        answer = protocol.JSONRPCError(jsonrpc="2.0", id=number, error=error)
+        answer.model_dump_json()
+    except ValueError:  # it is no id, or cannot be written
+        answer = protocol.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    return SessionMessage(answer)
 
 
 async def _relay(incoming: Any, send: Any, outgoing: Any) -> None:
