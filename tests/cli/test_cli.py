@@ -595,8 +595,8 @@ def writing(tmp_path, monkeypatch):
     Path("lookup.csv").write_text("value,label\n" + "".join(f"{w},{w}\n" for w in WORDS))
     Path("wide.csv").write_text(",".join(WORDS) + "\n")
     field = {"name": "c", "type": "string", "categories": WORDS}
-    data = opened([{"c": WORDS[0]}] * 9)
-    data.synthesize({"schema": {"fields": [field]}}, epsilon=1).save("model.json")
+    data = opened([{"c": word} for word in WORDS])
+    data.synthesize({"schema": {"fields": [field]}}, epsilon=100).save("model.json")
     ledger = Ledger.create(tmp_path / "ledger.sqlite3")
     for word in WORDS[:40]:
         ledger.declare(word, budget=1, neighbours="replace")
