@@ -108,6 +108,8 @@ class Layout:
             has_header=flag("has_header", self.has_header),
             skip_rows=whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX),
         )
+        if self.delimiter == self.quote:
+            raise ValueError(refusal("delimiter", "differ from the quotation mark", self.delimiter))
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:
