@@ -120,6 +120,12 @@ def test_a_damaged_file_is_said_to_be_one(person, damage, ending, tmp_path):
         scan.count()
 
 
+def test_a_zstd_file_may_begin_with_a_frame_to_skip(tmp_path):
+    path = tmp_path / "a.csv.zst"
+    path.write_bytes(b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(b"a\nx\n"))
+    assert list(counting.count(path, alphabet=["x"], column="a")) == [1, 0]
+
+
 def test_members_and_padding_of_compressed_files_are_read():
     parts = [b"x", b"y", b""]
     several = b"".join(map(zstandard.compress, parts))
@@ -134,6 +140,7 @@ def test_members_and_padding_of_compressed_files_are_read():
         ({"delimiter": ";;"}, "delimiter must be one character such as ; or tab, got ';;'"),
         ({"delimiter": "a"}, "delimiter must be one character"),
         ({"delimiter": "\n"}, "delimiter must be one character"),
+        ({"delimiter": "'", "quote": "'"}, "delimiter must differ from the quotation mark"),
         ({"encoding": "latin"}, None),
         ({"encoding": "nonsense"}, "encoding must be utf-8, utf-16 or one that extends ASCII"),
         ({"encoding": "idna"}, "encoding must be utf-8, utf-16 or one"),

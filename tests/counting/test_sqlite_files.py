@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from support.commands import dproo
 
 from dproo import Alphabet, ReleaseError, counting, draft_codebook
 from dproo.counting.source import Source
+from dproo.counting.sources.rows import sqlite as sqlite_files
 
 POISON = (
     *("CAST(x'ff61' AS TEXT)", "CAST(x'610062' AS TEXT)", "x'ff'", "NULL", "2e300", "-0.0", "''"),
@@ -228,6 +229,34 @@ def test_a_column_that_is_gone_is_not_read_as_its_name(source: str, tmp_path: Pa
     with pytest.raises(ReleaseError):
         scan.count()
     engine.dispose()
+
+
+def test_a_file_without_locks_that_changes_while_it_is_read_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 9999)"
+    for mode in ("DELETE", "WAL"):
+        path = made(
+            tmp_path / f"{mode}.sqlite3",
+            f"PRAGMA journal_mode = {mode}",
+            f"CREATE TABLE t AS {numbers} SELECT i % 7 AS a FROM n",
+        )
+        scan = counting.prepare(path, table="t", columns=["a"], alphabets=[range(7)])
+        fetched = sqlite_files.fetched
+
+        def changed(cursor: Any, path: Path = path, fetched: Any = fetched) -> Any:
+            rows = fetched(cursor)
+            yield next(rows)
+            with closing(sqlite3.connect(path, timeout=0)) as writer, suppress(sqlite3.Error):
+                writer.execute("DELETE FROM t")
+                writer.commit()
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            yield from rows
+
+        monkeypatch.setattr(sqlite_files, "fetched", changed)
+        with pytest.raises(ReleaseError) if mode == "WAL" else nullcontext():
+            assert scan.count().n == 9999
+        monkeypatch.undo()
 
 
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:

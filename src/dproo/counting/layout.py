@@ -122,6 +122,8 @@ class Layout:
             raise ValueError(refusal("quote", "be a quotation mark", self.quote))
         if self.names and self.has_header:
             raise ValueError("names must be used without a header, which has names of its own.")
+        if self.delimiter == self.quote:
+            raise ValueError(refusal("delimiter", "differ from the quotation mark", self.delimiter))
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
         if (self.skip_rows or self.comment) and not self.has_header:

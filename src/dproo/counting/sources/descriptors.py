@@ -97,6 +97,12 @@ class Opened:
             place += len(block)
             self.passed += len(block)
 
+    @property
+    def state(self) -> tuple[int, int, int]:
+        """Its size and times, which change when it is written to."""
+        status = os.fstat(self._descriptor)
+        return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
     def start(self, length: int = 16) -> bytes:
         """Return the first bytes, which may identify the format."""
         return self.part(0, length)

@@ -20,7 +20,14 @@ from dproo.counting.boundary import apart, load
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, PARQUET, TEXT, UTF_8
 from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
-from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
+from dproo.counting.sources.descriptors import (
+    BLOCK,
+    Incoming,
+    Opened,
+    Pipe,
+    find_files,
+    refuse_own_letters,
+)
 from dproo.counting.sources.files import (
     FILES,
     LONGEST_LINE,
@@ -203,19 +210,14 @@ def count_files(files: Files, query: CountQuery) -> tuple[Tally | Counts, ...]:
     follow(files.reading(query.passes))
     if query.passes == 1:
         return _count(files, query)
-    before = _state(files)
+    opened = [file for file in files.opened if isinstance(file, Opened)]
+    before = [file.state for file in opened]
     tables = query.in_batches(
         lambda batch: _count(files.reduced(batch.columns), batch.query, is_grouped=False)
     )
-    if _state(files) != before:
+    if [file.state for file in opened] != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
     return tables
-
-
-def _state(files: Files) -> list[tuple[int, int, int]]:
-    """Return the size and the times of each file, which change when it is written to."""
-    states = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
-    return [(state.st_size, state.st_mtime_ns, state.st_ctime_ns) for state in states]
 
 
 def _count(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -101,15 +102,21 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
     if FORMATS[suffix] == SQLITE:
+        before = file.state
         connection = sqlite_files.connected(file)
         columns = sqlite_files.columns_of(connection, table)
 
         def names(at: Sequence[int]) -> list[str]:
             return [columns[place].name for place in at]
 
+        def rows(at: Sequence[int]) -> Rows:
+            yield from sqlite_files.rows_of(connection, table, names(at))
+            if sqlite_files.is_logged(file) and file.state != before:
+                raise OSError(errno.EBUSY, "the file has changed since it was opened")
+
         return RowFile(
             columns=columns,
-            rows=lambda at: sqlite_files.rows_of(connection, table, names(at)),
+            rows=rows,
             try_rows=lambda at: sqlite_files.try_rows(connection, table, names(at)),
         )
     if table is not None:

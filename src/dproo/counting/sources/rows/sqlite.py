@@ -65,9 +65,8 @@ def connected(file: Opened) -> sqlite3.Connection:
         )
 
     def connect() -> sqlite3.Connection:
-        is_logged = file.start(19)[18:] == _WAL
         # Opening a file in WAL mode would create another log beside it.
-        options = "mode=ro&immutable=1" if is_logged else "mode=ro"
+        options = "mode=ro&immutable=1" if is_logged(file) else "mode=ro"
         uri = f"{Path(place).as_uri()}?{options}"
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         connection.text_factory = repaired
@@ -128,6 +127,11 @@ def rows_of(
     """Yield the cells of these columns, row by row."""
     with closing(connection.cursor()) as cursor:
         yield from fetched(cursor.execute(_query(table, names)))
+
+
+def is_logged(file: Opened) -> bool:
+    """Return whether a file is in WAL mode: then it is read without a lock."""
+    return file.start(19)[18:] == _WAL
 
 
 def try_rows(

@@ -20,7 +20,13 @@ from dproo.counting.sources.text.header import Header, after
 from dproo.errors import DamagedFileError
 
 _UTF_8_TOO = {UTF_8, "utf-8-sig", "ascii"}
-_MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
+# A zstd file may begin with a frame to skip, as pzstd writes it.
+_SKIPPED = tuple(bytes([sign]) + b"\x2a\x4d\x18" for sign in range(0x50, 0x60))
+_MAGIC = {
+    GZIP: (b"\x1f\x8b",),
+    ZSTD: (b"\x28\xb5\x2f\xfd", *_SKIPPED),
+    ZIP: (b"PK\3\4",),
+}
 _ENCRYPTED = 1
 _ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip or zlib header, any window
 _LONGEST = 1 << 20
