@@ -166,7 +166,9 @@ def test_a_limit_of_file_sizes_that_a_witness_has_reached_refuses_the_charge(
     assert ledger.show()[0].lines == ()
 
 
-@pytest.mark.parametrize("room", [-1, 1.5, float("nan"), True, "1"])
+@pytest.mark.parametrize(
+    "room", [-1, (1 << 24) + 1, 1_200_000_000, 1 << 63, 1.5, float("nan"), True, "1"]
+)
 def test_room_is_a_number_of_bytes(ledger: Ledger, room: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="room must be"):
         ledger.reserve("patients", epsilon="0.1", **REPLACE, room=room)
