@@ -43,10 +43,10 @@ def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, **fields}
 
 
-_READ_AS = re.compile(r"\.read_as\('(\w+)'((?:, \w+='[^']*')*)\)")
-_ARGUMENT = re.compile(
-    r"\b(column|dataset|delimiter|encoding|format|skip_rows|table|unit)=('[^']*'|\w*)"
-)
+_WORD = r"(?<![^\s(]){}(?![\w/=-])"  # a path may hold the same text, as Hive names its folders
+_READ_AS = re.compile(_WORD.format(r"\.read_as\('(\w+)'((?:, \w+='[^']*')*)\)"))
+_NAMES = "column|dataset|delimiter|encoding|format|skip_rows|table|unit"
+_ARGUMENT = re.compile(_WORD.format(rf"({_NAMES})=('[^']*'|\w*)"))
 _CALLED = {repr(blank)[1:-1]: name for name, blank in UNTYPED.items()}
 _PHRASES = {
     "read_as": "--as",
@@ -65,11 +65,13 @@ def as_options(sentence: str) -> str:
     "Add --delimiter ';', or --as date:DD.MM.YYYY."
     >>> as_options("Add .read_as('number', thousands=','), or has_header=False.")
     "Add --thousands ',', or --no-header."
+    >>> as_options("data must be a readable file, got '/visits/table=3/unit=icu/read_as.csv'.")
+    "data must be a readable file, got '/visits/table=3/unit=icu/read_as.csv'."
     """
     sentence = _READ_AS.sub(_reading_option, sentence)
     sentence = _ARGUMENT.sub(lambda match: _option(match[1], match[2].strip("'")), sentence)
     for python, option in _PHRASES.items():
-        sentence = sentence.replace(python, option)
+        sentence = re.sub(_WORD.format(re.escape(python)), option, sentence)
     return sentence
 
 

@@ -183,3 +183,15 @@ def test_a_statement_is_plain_text_and_refused_before_the_charge(name, ledger):
             ["a"], alphabet=["a"], epsilon=1, ledger=book, dataset=dataset, **{name: "two\nlines"}
         )
     assert book.head() == before
+
+
+def test_the_report_of_one_release_states_the_whole_budget_as_show_does(tmp_path):
+    path, out = tmp_path / "ledger.sqlite3", tmp_path / "releases.html"
+    book = dproo.Ledger.create(path)
+    book.declare("visits", budget=3, delta="1e-6", neighbours="replace", unit="person")
+    book.reserve("visits", epsilon=1, delta="5e-7", neighbours="replace", unit="person")
+    left = "2 left of 3, delta 5e-7 left of 1e-6 (replace, people)"
+    assert f"visits: {left}\n" in run("ledger", "show", ledger=path).output
+    written = run("ledger", "report", "--out", str(out), ledger=path).output
+    assert written == f"1 entry in {out}\n"
+    assert f"<caption>visits: epsilon {left}</caption>" in out.read_text(encoding="utf-8")

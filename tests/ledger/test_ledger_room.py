@@ -118,7 +118,7 @@ for limit in map(int, sys.argv[2:]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
         entry = ledger.reserve("patients", epsilon="0.01", neighbours="replace")
-    except errors.FullDiskError as error:
+    except (errors.FullDiskError, errors.UnusableWitnessError) as error:
         assert "whose size is limited (ulimit -f)" in str(error)
     else:
         ledger.record(entry, {"values": ["flu"]})
@@ -137,7 +137,38 @@ def test_a_limit_of_file_sizes_refuses_the_charge_or_takes_its_record(ledger: Le
     assert all(line.is_recorded for line in lines)
 
 
-@pytest.mark.parametrize("room", [-1, 1.5, float("nan"), True, "1"])
+LONG_WITNESS = """
+import resource, sys
+from pathlib import Path
+from dproo import errors
+from dproo.ledger import Ledger
+
+ledger = Ledger(sys.argv[1], witness=sys.argv[2])
+ledger.declare("more", budget=1, neighbours="replace")
+with Path(sys.argv[2]).open("a") as file:
+    file.write(" " * (4 << 20) + "\\n")
+resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, resource.RLIM_INFINITY))
+try:
+    ledger.reserve("patients", epsilon="0.01", neighbours="replace")
+except errors.UnusableWitnessError as error:
+    assert "whose size is limited (ulimit -f)" in str(error)
+"""
+
+
+def test_a_limit_of_file_sizes_that_a_witness_has_reached_refuses_the_charge(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    witness = tmp_path / "witness"
+    witness.touch()
+    command = [sys.executable, "-c", LONG_WITNESS, str(ledger.path), str(witness)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ledger.show()[0].lines == ()
+
+
+@pytest.mark.parametrize(
+    "room", [-1, (1 << 24) + 1, 1_200_000_000, 1 << 63, 1.5, float("nan"), True, "1"]
+)
 def test_room_is_a_number_of_bytes(ledger: Ledger, room: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="room must be"):
         ledger.reserve("patients", epsilon="0.1", **REPLACE, room=room)

@@ -13,10 +13,12 @@ import dproo as package
 from dproo.counting.sources import descriptors
 from dproo.errors import POSIX_ONLY
 
+_POSIX = ("fcntl", "resource", "pwd", "grp", "termios")
+
 
 @pytest.fixture(autouse=True)
 def _not_posix(monkeypatch):
-    for name in ("fcntl", "resource", "pwd", "grp", "termios"):
+    for name in _POSIX:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(descriptors, "_DESCRIPTORS", "/nowhere")
 
@@ -24,6 +26,16 @@ def _not_posix(monkeypatch):
 def test_a_list_is_released_and_a_sampler_certified():
     assert package.sample(["a"] * 9, ["a", "b"], epsilon=1).value in {"a", "b", "other"}
     assert package.certify(package.mechanism("roo", epsilon=1, n=9, k=2)).holds
+
+
+def test_the_package_is_imported_without_what_only_posix_has():
+    """In a process of its own: here everything has been imported already."""
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({list(_POSIX)}))\n"
+        "import dproo; print(dproo.sample(['a'] * 9, ['a'], epsilon=1).value)"
+    )
+    done = dproo(code=code)
+    assert (done.returncode, done.stdout.strip() in {"a", "other"}) == (0, True), done.stderr
 
 
 def test_a_file_is_refused_in_one_sentence(tmp_path):

@@ -166,11 +166,7 @@ def show(*, path: str | None, as_json: bool) -> None:
         print_json(accounts_object(accounts))
         return
     for account in accounts:
-        left = f"{in_epsilon(account.left)} left of {in_epsilon(account.budget)}"
-        if account.delta:
-            left += f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
-        people = ", people" if account.unit == "person" else ""
-        echo(f"{account.dataset}: {left} ({account.neighbours}{people})")
+        echo(f"{account.dataset}: {_left(account)}")
         if rules := account.limits.text:
             echo(f"  rules: {rules}")
         for line in account.lines:
@@ -178,6 +174,15 @@ def show(*, path: str | None, as_json: bool) -> None:
             for name, text in _details(line).items():
                 echo(f"    {name:<8}  {text}")
     warn_of_problems(accounts)
+
+
+def _left(account: Account) -> str:
+    """Return what is left of a budget, and for whom its epsilons add up."""
+    left = f"{in_epsilon(account.left)} left of {in_epsilon(account.budget)}"
+    if account.delta:
+        left += f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
+    people = ", people" if account.unit == "person" else ""
+    return f"{left} ({account.neighbours}{people})"
 
 
 def _events(number: int) -> str:
@@ -227,7 +232,7 @@ def report(*, out: str, year: int | None, path: str | None) -> None:
     """
     accounts = Ledger(book_of(path)).show()
     lines = write_report(accounts, out, year=year)
-    echo(f"{lines} entries in {out}")
+    echo(f"{lines} {'entry' if lines == 1 else 'entries'} in {out}")
     warn_of_problems(accounts)
 
 
@@ -449,11 +454,10 @@ def _html(accounts: list[Account], rows: dict[str, list[list[str]]], year: int |
 
 
 def _table(account: Account, rows: list[list[str]]) -> str:
-    left = f"{in_epsilon(account.left)} left of {in_epsilon(account.budget)}"
     heads = "".join(f'<th scope="col">{escape(title)}</th>' for title in _TITLES[1:])
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n" for row in rows
     )
     name = escape(visible(short_name(account.dataset)))
-    caption = f"{name}: epsilon {left} ({account.neighbours})"
+    caption = f"{name}: epsilon {_left(account)}"
     return f"<table>\n<caption>{caption}</caption>\n<tr>{heads}</tr>\n{lines}</table>\n"

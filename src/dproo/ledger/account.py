@@ -490,7 +490,7 @@ class Replay:
         if self.problems:
             seq, problem = min(self.problems.items())
             more = len(self.problems) - 1
-            also = f" So do {more} others." if more else ""
+            also = {0: "", 1: " So does another one."}.get(more, f" So do {more} others.")
             what = f"event {seq} breaks the rules: {problem.removesuffix('.')}"
             if problem == BROKEN_CHAIN:
                 what = f"{problem} at event {seq}"

@@ -52,6 +52,7 @@ from dproo.ledger.location import Address, Database, address_of
 from dproo.ledger.rules import (
     NO_LIMITS,
     RECORD,
+    TERMS,
     Basis,
     Limits,
     Unit,
@@ -259,7 +260,7 @@ class Ledger:
             unit: see ``neighbours``.
             request: public parameters to store with the charge.
             delta: the delta of the release; the sums of both stay within the budget.
-            room: bytes that the receipt may need.
+            room: bytes that the receipt may need, at most 16 MiB.
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
@@ -267,7 +268,8 @@ class Ledger:
                 approve it first.
             PureBudgetError: the release needs a delta, and the budget has none.
         """
-        dataset, room = exact(dataset), whole("room", room, at_least=0)
+        dataset = exact(dataset)
+        room = whole("room", room, at_least=0, at_most=TERMS["receipt_max"])
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         draft = _reservation(dataset, epsilon, delta, request, basis)
         limited = replace(draft, limits=self.limits, room=room)

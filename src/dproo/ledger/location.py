@@ -277,6 +277,19 @@ def _mount(path: Path) -> bytes | None:
     return next((line for line in lines if line.startswith(b"mnt_id")), None)
 
 
+def fullness(path: Path, folder: Path, needed: int) -> str:
+    """Return what has too little space for a file of a folder to grow, or '' if nothing has."""
+    import resource  # noqa: PLC0415 - POSIX; needed only with a ledger
+
+    disk = os.statvfs(folder)
+    if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:
+        return "disk"
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = path.stat().st_size if path.exists() else 0
+    is_limited = limit != resource.RLIM_INFINITY and limit < size + needed
+    return "file, whose size is limited (ulimit -f)" if is_limited else ""
+
+
 def make_folder(folder: Path) -> None:
     """Make a private folder and its parents, and sync them to disk."""
     if folder.is_dir():

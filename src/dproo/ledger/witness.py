@@ -37,7 +37,7 @@ from dproo.errors import (
     UnusableWitnessError,
 )
 from dproo.ledger.events import CHARGES, Event
-from dproo.ledger.location import GATE, make_folder, sync_folder
+from dproo.ledger.location import GATE, fullness, make_folder, sync_folder
 
 _HASH = re.compile("[0-9a-f]{64}")
 _HEAD = 1 << 12  # bytes at the beginning of a witness, which hold at least the start of a note
@@ -126,7 +126,7 @@ class Witness:
         """Raise unless a note can be appended, as far as that can be checked in advance.
 
         Args:
-            room: bytes that must be free on the disk.
+            room: bytes that must be free on the disk, and below a limit of file sizes.
         """
         with self._errors("written"):
             if self.is_made:
@@ -142,9 +142,8 @@ class Witness:
                 target = self.path.parent
             if not os.access(target, os.R_OK | os.W_OK):
                 raise OSError(None, "it is read-only")
-            disk = os.statvfs(target)
-            if disk.f_blocks and disk.f_bavail * disk.f_frsize < room:
-                raise OSError(None, "hardly any space is left on the disk")
+            if what := fullness(self.path, target, room):
+                raise OSError(None, f"hardly any space is left on the {what}")
 
     def append(self, notes: Sequence[Note], *, after: Note | None) -> None:
         """Write notes to disk, except those that another process has written meanwhile.

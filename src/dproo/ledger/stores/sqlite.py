@@ -8,7 +8,6 @@ own connection, which reads every page anew.
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -42,6 +41,7 @@ from dproo.ledger.events import (
 )
 from dproo.ledger.location import (
     GATE,
+    fullness,
     make_folder,
     require_folder,
     require_path,
@@ -200,12 +200,7 @@ class SqliteSession(LedgerSession):
         """
         (waiting,) = self.execute("SELECT coalesce(max(length(ballast)), 0) FROM room").fetchone()
         needed = _FREE + len(charge.body) + size + max(size, waiting)
-        disk = os.statvfs(self.address.parent)
-        is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < needed
-        limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-        is_limited = limit != resource.RLIM_INFINITY
-        if is_full or (is_limited and limit < self.address.stat().st_size + needed):
-            what = "disk" if is_full else "file, whose size is limited (ulimit -f)"
+        if what := fullness(self.address, self.address.parent, needed):
             raise FullDiskError(
                 f"the ledger {self.address} cannot be written: hardly any space is left on the"
                 f" {what}, and the record of a release needs some."
