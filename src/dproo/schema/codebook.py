@@ -545,8 +545,15 @@ class CodeBook:
         return tuple(tuple(map(place, field.parents or ())) for field in self.fields)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the descriptor to a new JSON file."""
-        text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
+        """Write the descriptor to a new JSON file.
+
+        Raises:
+            ValueError: it was made from an alphabet, or has a part that JSON cannot hold.
+            FileExistsError: the file exists.
+        """
+        if not self.descriptor:
+            raise ValueError("codebook must have a descriptor to be saved: an alphabet has none.")
+        text = json.dumps(self.descriptor, indent=2, ensure_ascii=False, default=_in_json)
         with written(path, "x") as file:
             file.write(text + "\n")
 
@@ -562,6 +569,13 @@ class CodeBook:
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _in_json(part: object) -> list[int]:
+    """Return a range as a list; nothing else that a descriptor needs is foreign to JSON."""
+    if isinstance(part, range):
+        return list(part)
+    raise wrong("codebook", "hold only what JSON can, to be saved", type(part))
 
 
 def can_be_missing(text: str) -> bool:
