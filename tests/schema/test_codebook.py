@@ -132,6 +132,7 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "constraints": []}, r"constraints must be an object"),
         ({**SEX, "other": "F"}, "other must be a text that is not a letter of the column"),
         ({**SEX, "other": 1}, "other must be a text"),
+        ({**AGE, "bins": [0, 9], "other": "[0, 9)"}, "other must be a text that is not a letter"),
         (
             {**SEX, "outside": "other"},
             r"fields\[0\].outside must be a value of the column, got 'other'",

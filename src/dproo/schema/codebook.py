@@ -234,7 +234,8 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
         missing = missing_of(field, place)
     axis = _read_as(_axis(field, kind, place), field, kind, place, missing)
     other = field.get("other", OTHER)
-    if not other or axis.place(other) is not None:
+    names = map(axis.letter, range(axis.listed)) if isinstance(axis, Bins) else ()
+    if not other or axis.place(other) is not None or other in names:
         raise ValueError(
             refusal(f"{place}.other", "be a text that is not a letter of the column", other)
             + " It names the letter for all other cells."
