@@ -55,7 +55,9 @@ def test_an_end_that_is_too_long_for_python_is_refused_by_a_sentence_of_ours(tmp
     """Python's own would advise to change a setting of the interpreter."""
     path = tmp_path / "values.csv"
     path.write_text(f"column,value\nage,{value.format('9' * 5000)}\n")
-    with pytest.raises(ValueError, match=r"^values of 'age' must have integers of at most 4000"):
+    with pytest.raises(
+        ValueError, match=r"^column 'age': alphabet must have ends of at most 18 digits"
+    ):
         CodeBook.of(path)
 
 

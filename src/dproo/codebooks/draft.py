@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from dproo.core.checks import exact
 from dproo.counting.fit import Column, looks_like_record, named
-from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.layout import PLAIN, Layout, LayoutOptions
 from dproo.counting.source import describe
 from dproo.counting.sql import statements as sql
 from dproo.schema import OTHER
@@ -142,6 +142,7 @@ def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) 
         resource["encoding"] = layout.encoding
     known = {
         "delimiter": layout.delimiter,
+        "quoteChar": layout.quote if layout.quote != PLAIN.quote else None,
         "headerRows": [layout.skip_rows + 1] if layout.skip_rows else None,
         "commentChar": layout.comment or None,
     }
