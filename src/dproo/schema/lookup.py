@@ -11,7 +11,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.schema.alphabet import Alphabet
-from dproo.schema.axis import Axis, Bins, IntegerRange
+from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange
 from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE
 
@@ -100,7 +100,21 @@ def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
         {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
         for value, label in listed
     ]
-    return {"name": name, "type": "integer" if is_integer else "string", "categories": categories}
+    kind = "integer" if is_integer else "string"
+    named = named_other([value for value, _ in listed])
+    return {"name": name, "type": kind, "categories": categories, **named}
+
+
+def named_other(values: Sequence[str]) -> dict[str, str]:
+    """Return the key that names all other cells of a column, if a value has their usual name.
+
+    >>> named_other(["a", "b"]), named_other(["a", "other"])
+    ({}, {'other': 'any other'})
+    """
+    other: str = OTHER
+    while other in values:
+        other = f"any {other}"
+    return {"other": other} if other != OTHER else {}
 
 
 def _declared(axis: Axis) -> dict[str, Any]:
