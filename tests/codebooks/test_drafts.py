@@ -15,12 +15,22 @@ from support.releasing import check, sample
 import dproo
 from dproo import CodeBook, draft_codebook
 from dproo.codebooks.overview import overview
+from dproo.counting.layout import Layout
 
 CANARY = "canary-71c"
 
 
 def fields_of(draft):
     return {field["name"]: field for field in draft["schema"]["fields"]}
+
+
+def test_a_draft_keeps_how_its_file_is_written(tmp_path):
+    path = tmp_path / "a.csv"
+    stated = Layout(delimiter=";", encoding="latin-1", quote="'", comment="#", skip_rows=1)
+    path.write_text("x\n# one\n'a';'b'\n", encoding="latin-1")
+    draft = draft_codebook(path, **vars(stated))
+    assert list(fields_of(draft)) == ["a", "b"]
+    assert Layout.of(draft) == stated
 
 
 def test_a_draft_of_a_csv_file_holds_names_and_nothing_else_of_it(tmp_path):

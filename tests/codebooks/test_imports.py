@@ -43,6 +43,12 @@ def test_a_lookup_table_of_several_columns(tmp_path):
         import_codebook(tmp_path / "codes.csv", column="sex")
 
 
+def test_a_value_may_have_the_usual_name_of_all_other_cells(tmp_path):
+    (tmp_path / "codes.csv").write_text("column,value,label\nsex,f,\nsex,other,X\n")
+    (field,) = CodeBook.of(tmp_path / "codes.csv").fields
+    assert (field[1], field.other) == ("other", "any other")
+
+
 def test_a_row_of_a_lookup_table_may_end_early(tmp_path):
     rows = "column,value,label\nsex,f,female\nsex\nsex,m\n"
     (tmp_path / "codes.csv").write_text(rows, encoding="utf-8")
@@ -55,7 +61,9 @@ def test_an_end_that_is_too_long_for_python_is_refused_by_a_sentence_of_ours(tmp
     """Python's own would advise to change a setting of the interpreter."""
     path = tmp_path / "values.csv"
     path.write_text(f"column,value\nage,{value.format('9' * 5000)}\n")
-    with pytest.raises(ValueError, match=r"^values of 'age' must have integers of at most 4000"):
+    with pytest.raises(
+        ValueError, match=r"^column 'age': alphabet must have ends of at most 18 digits"
+    ):
         CodeBook.of(path)
 
 

@@ -36,7 +36,7 @@ from dproo.releases import discovery
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.protection import Protection
-from dproo.releases.table import FoundTableRequest, ModelRequest
+from dproo.releases.table import FOUND, FoundTableRequest, ModelRequest
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins, IntegerRange, OpenText
 
@@ -502,8 +502,10 @@ def test_a_receipt_has_room_for_the_values_that_types_list() -> None:
     assert request.room > len(json.dumps(listed)) > discovery.LETTERS_ROOM
 
 
-def test_values_that_types_list_leave_less_room_for_those_to_be_found() -> None:
-    listed = tuple(str(value) for value in range(130))
+@pytest.mark.parametrize("many", [130, 700, 1500, 3000])
+def test_values_that_types_list_leave_less_room_for_those_to_be_found(many: int) -> None:
+    """Pairs are counted only if they are small, so fewer values may make a larger table."""
+    listed = tuple(str(value) for value in range(many))
     columns = [("text", ())] * 5 + [("enum", listed)] * 5
     known = tuple(
         Column(name=f"c{i}", kind=sql.TEXT, type_name=name, values=values)
@@ -511,13 +513,17 @@ def test_values_that_types_list_leave_less_room_for_those_to_be_found() -> None:
     )
     whole = DiscoveryRequest(known=known, epsilon=Fraction(9), delta=Fraction(1, 10**6))
     request = FoundTableRequest.of(whole, "auto")
-    found_letters = [str(value) for value in range(request.discovery.most)]
-    fields = [
-        {"name": column.name, "type": "string", "categories": list(column.values or found_letters)}
-        for column in known
-    ]
-    book = CodeBook.of({"schema": {"fields": fields}})
-    assert ModelRequest(codebook=book, epsilon=Fraction(1)).room <= request.room
+    assert request.room <= TERMS["receipt_max"]
+    most = request.discovery.most
+    for size in {most, *range(1, most, 7), *range(1, min(most, 20_000 // (many + 1)))}:
+        letters = [str(value) for value in range(size)]
+        fields = [
+            {"name": column.name, "type": "string", "categories": list(column.values or letters)}
+            for column in known
+        ]
+        book = CodeBook.of({"schema": {"fields": fields}})
+        table = ModelRequest(codebook=book, epsilon=request.epsilon * (1 - FOUND))
+        assert table.room <= request.room
 
 
 @pytest.mark.parametrize("shape", ["9", "-9", "9.9", "9,9", "9.9e-9"])

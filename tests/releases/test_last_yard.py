@@ -231,6 +231,21 @@ def test_a_code_book_is_a_table_or_json_with_the_place_of_what_is_wrong(tmp_path
     book = CodeBook.of(table)
     assert [field.axis.listed for field in book.fields] == [2, 120, 2]
     assert [field.kind for field in book.fields] == ["string", "integer", "number"]
+    lines = [
+        "column,value,label",
+        "a,bins:0,18,65",
+        'b,"bins:0,18"',
+        "c,2024-01..2025-01",
+        "d,7..9",
+    ]
+    table.write_text("\n".join(lines))
+    fields = CodeBook.of(table).fields
+    assert [field.axis.listed for field in fields] == [2, 1, 12, 2]
+    assert [field.kind for field in fields] == ["number", "number", "yearmonth", "integer"]
+    for spelled in ("bins:0,x", "bins:9", "9..7", "2024-02..2024-01"):
+        table.write_text(f"column,value\nage,{spelled}\n")
+        with pytest.raises(ValueError, match=r"^column 'age': "):
+            CodeBook.of(table)
     for content in ("ward,sex\nsecret,f\n", "column,value\nsecret\n", ""):
         table.write_text(content)
         with pytest.raises(ValueError, match="must be a table of column, value") as refused:

@@ -24,7 +24,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms.network import SENSITIVITY, Family, Network, dependence
 from dproo.releases.protection import Groups, Protection
-from dproo.releases.row import RowRequest, RowTables
+from dproo.releases.row import LEARNED_MAX, RowRequest, RowTables
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -417,6 +417,25 @@ def test_a_network_of_huge_columns_is_not_learned():
         sample([{"z": 1, "a": "x"}], codebook=book, epsilon=1)
     drawn = sample([{"z": 1, "a": "x"}], codebook=book, epsilon=1, network="independent")
     assert set(drawn.value) == {"z", "a"}
+
+
+def test_a_network_of_many_columns_is_not_learned():
+    """It would be rehearsed for hours before its charge, and take as long after it."""
+    many = LEARNED_MAX + 1
+    book = CodeBook.of({"schema": {"fields": [field(f"c{i}", ["x"]) for i in range(many)]}})
+    data = dproo.open([{f"c{i}": "x" for i in range(many)}] * 9)
+    sentence = "network must be declared or independent where there are more than 300 columns"
+    for refused in (
+        lambda: data.row(book, epsilon=1),
+        lambda: data.rows(book, size=9, epsilon=1),
+        lambda: data.synthesize(book, epsilon=1),
+        lambda: data.synthesize(columns=book.columns, epsilon=900, delta="1e-3"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            refused()
+    warned = data.check(book).warnings
+    assert sum(sentence in warning for warning in warned) == 2
+    assert len(data.row(book, epsilon=1, network="independent").value) == many
 
 
 def test_what_belongs_to_rows_needs_a_code_book():

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from decimal import Decimal
 
 import pytest
 from support.pages import ROOT
@@ -131,6 +132,7 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "constraints": []}, r"constraints must be an object"),
         ({**SEX, "other": "F"}, "other must be a text that is not a letter of the column"),
         ({**SEX, "other": 1}, "other must be a text"),
+        ({**AGE, "bins": [0, 9], "other": "[0, 9)"}, "other must be a text that is not a letter"),
         (
             {**SEX, "outside": "other"},
             r"fields\[0\].outside must be a value of the column, got 'other'",
@@ -356,6 +358,28 @@ def test_a_text_that_no_file_can_hold_is_refused_wherever_it_stands(tmp_path, is
             CodeBook.of(book)
     with pytest.raises(ValueError, match="column must be valid Unicode text"):
         CodeBook.of(Alphabet.of({"\ud800": ["a", "b"]}))
+
+
+@pytest.mark.parametrize("values", [range(3), (0, 1, 2), [0, 1, 2]])
+def test_a_saved_code_book_is_the_same(values, tmp_path):
+    field = {"name": "a", "type": "integer", "categories": values, "example": None}
+    book = CodeBook.of({"schema": {"fields": [field]}})
+    book.save(tmp_path / "a.json")
+    again = CodeBook.of(tmp_path / "a.json")
+    again.save(tmp_path / "b.json")
+    assert again.digest == book.digest
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+
+
+def test_a_code_book_that_no_file_can_hold_is_not_saved(tmp_path):
+    field = {"name": "a", "type": "boolean", "example": Decimal(1)}
+    for book, sentence in (
+        (Alphabet.of({"a": ["x", "y"]}), "codebook must have a descriptor to be saved"),
+        ({"schema": {"fields": [field]}}, "codebook must hold only what JSON can.*Decimal"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            CodeBook.of(book).save(tmp_path / "a.json")
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_save_that_fails_leaves_no_file_and_overwrites_none(tmp_path):

@@ -10,10 +10,10 @@ from typing import Any, Unpack
 
 from dproo.core.checks import exact
 from dproo.counting.fit import Column, looks_like_record, named
-from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.layout import PLAIN, Layout, LayoutOptions
 from dproo.counting.source import describe
 from dproo.counting.sql import statements as sql
-from dproo.schema import OTHER
+from dproo.schema.lookup import named_other
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
 TO_DO = "TODO: "
@@ -119,11 +119,7 @@ def letters_of_type(values: Sequence[str]) -> dict[str, Any]:
     {'type': 'string', 'categories': ['female', 'male', 'other'], 'other': 'any other'}
     """
     letters = [value for value in values if value]
-    other = OTHER
-    while other in letters:
-        other = f"any {other}"
-    named = {"other": other} if other != OTHER else {}
-    return {"type": "string", "categories": letters, **named}
+    return {"type": "string", "categories": letters, **named_other(letters)}
 
 
 def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:
@@ -142,6 +138,7 @@ def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) 
         resource["encoding"] = layout.encoding
     known = {
         "delimiter": layout.delimiter,
+        "quoteChar": layout.quote if layout.quote != PLAIN.quote else None,
         "headerRows": [layout.skip_rows + 1] if layout.skip_rows else None,
         "commentChar": layout.comment or None,
     }

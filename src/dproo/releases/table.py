@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil
 from typing import Any
 
@@ -27,7 +27,7 @@ from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled
 from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
 from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest, longest_name
-from dproo.releases.row import folded
+from dproo.releases.row import folded, require_few
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
 from dproo.schema.codebook import CodeBook, Field
@@ -68,14 +68,15 @@ class ModelRequest(Request):
             raise ValueError(
                 refusal("epsilon", "be at least 1e-12 for a table", float(self.epsilon))
             )
+        if self.wiring == LEARNED:
+            require_few(self.columns)
         for field in self.codebook.fields:
             if field.size > CLIQUE_MAX:
                 raise ValueError(
                     f"codebook must list at most {CLIQUE_MAX:,} possible values of a column for a"
                     f" table, got {field.size:,} of {field.name!r}. Use bins or fewer values."
                 )
-        sizes = self.codebook.sizes
-        counted = sum(cells(sizes, family) for family in self.mechanism(1).families)
+        counted = sum(self.other_cells) + sum(self.pair_cells)
         most = TERMS["receipt_max"]
         if counted > CELLS_MAX or self.room > most:
             raise ValueError(
@@ -108,6 +109,18 @@ class ModelRequest(Request):
         """The families to count; the number of records is the sum of any of them."""
         return tuple(family for family in self.mechanism(1).families if family) or ((0,),)
 
+    @cached_property
+    def pair_cells(self) -> list[int]:
+        """The cells of each pair of columns that may be counted."""
+        sizes, families = self.codebook.sizes, self.mechanism(1).families
+        return [cells(sizes, family) for family in families if len(family) == 2]
+
+    @cached_property
+    def other_cells(self) -> list[int]:
+        """The cells of each other family."""
+        sizes, families = self.codebook.sizes, self.mechanism(1).families
+        return [cells(sizes, family) for family in families if len(family) != 2]
+
     @property
     def counted_alphabets(self) -> tuple[Alphabet, ...]:
         """The alphabets to count by: one for each family."""
@@ -121,14 +134,12 @@ class ModelRequest(Request):
     @cached_property
     def room(self) -> int:
         """Bytes that the receipt may need, from public sizes."""
-        sizes, mechanism = self.codebook.sizes, self.mechanism(1)
+        mechanism, two = self.mechanism(1), self.pair_cells
         families = [family for family in mechanism.families if len(family) != 2]
-        two = [family for family in mechanism.families if len(family) == 2]
         if mechanism.schedule is None:  # a forest, and at most three times as many pairs as columns
-            two.sort(key=lambda pair: -cells(sizes, pair))
-            two = two[: 4 * len(sizes)]
+            two = sorted(two, reverse=True)[: 4 * len(self.columns)]
         number = max(13, len(str(int(10**6 * mechanism.changed / self.epsilon)))) + _POTENTIAL + 3
-        numbers = number * sum(cells(sizes, family) for family in (*families, *two))
+        numbers = number * (sum(self.other_cells) + sum(two))
         public = [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
         letters = 2 * len(json.dumps([public, self.columns]))
         steps = len(families) + 2 * len(two)
@@ -318,6 +329,27 @@ def _imagined(column: Column) -> dict[str, Any]:
     return {"name": column.name, **own}
 
 
+@dataclass(frozen=True, kw_only=True)
+class _LargestTable(ModelRequest):
+    """The largest table that columns may have once the letters of some of them were found.
+
+    Only small pairs are counted, so a pair that is too large may be counted if fewer letters are
+    found.
+    """
+
+    found: tuple[int, ...]
+
+    @cached_property
+    def pair_cells(self) -> list[int]:
+        if self.mechanism(1).schedule is not None:
+            return super().pair_cells
+        sizes, found = self.codebook.sizes, {*self.found}
+        two = ((pair, cells(sizes, pair)) for pair in combinations(range(len(sizes)), 2))
+        return [
+            min(size, CLIQUE_MAX) for pair, size in two if size <= CLIQUE_MAX or found & {*pair}
+        ]
+
+
 def _largest(discovery: DiscoveryRequest, network: Wiring, most: int) -> ModelRequest:
     """Return the table of the largest code book that may be found."""
     any_letters = {"type": "integer", "categories": list(range(most))}
@@ -325,8 +357,9 @@ def _largest(discovery: DiscoveryRequest, network: Wiring, most: int) -> ModelRe
         {"name": column.name, **(letters_of_type(column.values) if column.values else any_letters)}
         for column in discovery.known
     ]
-    return ModelRequest(
+    return _LargestTable(
         codebook=CodeBook.of({"schema": {"fields": fields}}),
+        found=tuple(place for place, column in enumerate(discovery.known) if not column.values),
         epsilon=discovery.epsilon * (1 - FOUND),
         delta=discovery.delta / 2,
         network=network,

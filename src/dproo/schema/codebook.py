@@ -234,7 +234,8 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
         missing = missing_of(field, place)
     axis = _read_as(_axis(field, kind, place), field, kind, place, missing)
     other = field.get("other", OTHER)
-    if not other or axis.place(other) is not None:
+    names = map(axis.letter, range(axis.listed)) if isinstance(axis, Bins) else ()
+    if not other or axis.place(other) is not None or other in names:
         raise ValueError(
             refusal(f"{place}.other", "be a text that is not a letter of the column", other)
             + " It names the letter for all other cells."
@@ -545,8 +546,15 @@ class CodeBook:
         return tuple(tuple(map(place, field.parents or ())) for field in self.fields)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the descriptor to a new JSON file."""
-        text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
+        """Write the descriptor to a new JSON file.
+
+        Raises:
+            ValueError: it was made from an alphabet, or has a part that JSON cannot hold.
+            FileExistsError: the file exists.
+        """
+        if not self.descriptor:
+            raise ValueError("codebook must have a descriptor to be saved: an alphabet has none.")
+        text = json.dumps(self.descriptor, indent=2, ensure_ascii=False, default=_in_json)
         with written(path, "x") as file:
             file.write(text + "\n")
 
@@ -562,6 +570,13 @@ class CodeBook:
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _in_json(part: object) -> list[int]:
+    """Return a range as a list; nothing else that a descriptor needs is foreign to JSON."""
+    if isinstance(part, range):
+        return list(part)
+    raise wrong("codebook", "hold only what JSON can, to be saved", type(part))
 
 
 def can_be_missing(text: str) -> bool:

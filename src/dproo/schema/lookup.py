@@ -6,16 +6,17 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from io import StringIO
 from typing import Any
 
-from dproo.core.checks import read_integer, refusal
+from dproo.core.checks import refusal
+from dproo.schema.alphabet import Alphabet
+from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange
 from dproo.schema.cell import INTEGER_TEXT
+from dproo.schema.reading import DATE
 
 _COLUMN = {"column", "variable", "field", "variable name", "field name"}
 _WIDEST = 3
-_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 LEADING_ZEROS = "Excel turns 001 into 1: compare the values with the data's documentation."
 
 
@@ -32,7 +33,6 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
         ValueError: it has more columns, so it may be data, from which nothing may be taken.
     """
     header, *entries = rows
-    entries = [[*row, "", ""] for row in entries]  # a row may end early
     if len(header) > _WIDEST:
         raise ValueError(
             "file must be a lookup table of values and labels, got one with more columns."
@@ -43,10 +43,17 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
             raise ValueError(refusal("column", "be left out: the table names the columns", column))
         names = dict.fromkeys(row[0] for row in entries if row[0])
         return [
-            field_of(name, [(row[1], row[2]) for row in entries if row[0] == name])
-            for name in names
+            field_of(name, [_entry(row[1:]) for row in entries if row[0] == name]) for name in names
         ]
-    return [field_of(column or header[0], [(row[0], row[1]) for row in entries])]
+    return [field_of(column or header[0], [_entry(row) for row in entries])]
+
+
+def _entry(cells: Sequence[str]) -> tuple[str, str]:
+    """Return a value and its label; commas may make each edge of bins a cell."""
+    if cells and cells[0].startswith("bins:"):
+        return ",".join(filter(None, cells)), ""
+    value, label, *_ = (*cells, "", "")  # a row may end early
+    return value, label
 
 
 def table_rows(text: str) -> list[list[str]] | None:
@@ -65,7 +72,8 @@ def table_rows(text: str) -> list[list[str]] | None:
 def described(text: str) -> dict[str, Any] | None:
     """Return the descriptor of a table of column, value and label, or None for another table.
 
-    Instead of listing values, a column may have one line such as ``0..120`` or ``bins:0,18,65``.
+    Instead of listing values, a column may have one line such as ``0..120``, ``bins:0,18,65`` or
+    ``2024-01..2025-01``.
 
     >>> described("column,value\\nsex,f\\nsex,m\\nage,0..120")["schema"]["fields"][1]["type"]
     'integer'
@@ -80,20 +88,44 @@ def described(text: str) -> dict[str, Any] | None:
 def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the field of a column with these values and labels."""
     listed = listed_once(name, entries)
-    if len(listed) == 1 and (ends := _RANGE.fullmatch(listed[0][0])):
-        low, stop = (read_integer(f"values of {name!r}", end) for end in ends.groups())
-        bounds = {"minimum": low, "maximum": stop - 1}
-        return {"name": name, "type": "integer", "constraints": bounds}
-    if len(listed) == 1 and listed[0][0].startswith("bins:"):
-        with suppress(ValueError):
-            edges = [float(edge) for edge in listed[0][0].removeprefix("bins:").split(",")]
-            return {"name": name, "type": "number", "bins": edges}
+    if len(listed) == 1:
+        try:
+            spelled = Alphabet.spelled(listed[0][0])
+        except ValueError as error:
+            raise ValueError(f"column {name!r}: {error}") from None
+        if spelled is not None:
+            return {"name": name, **_declared(spelled.axes[0])}
     is_integer = bool(listed) and all(re.fullmatch(INTEGER_TEXT, value) for value, _ in listed)
     categories = [
         {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
         for value, label in listed
     ]
-    return {"name": name, "type": "integer" if is_integer else "string", "categories": categories}
+    kind = "integer" if is_integer else "string"
+    named = named_other([value for value, _ in listed])
+    return {"name": name, "type": kind, "categories": categories, **named}
+
+
+def named_other(values: Sequence[str]) -> dict[str, str]:
+    """Return the key that names all other cells of a column, if a value has their usual name.
+
+    >>> named_other(["a", "b"]), named_other(["a", "other"])
+    ({}, {'other': 'any other'})
+    """
+    other: str = OTHER
+    while other in values:
+        other = f"any {other}"
+    return {"other": other} if other != OTHER else {}
+
+
+def _declared(axis: Axis) -> dict[str, Any]:
+    """Return the keys of a field with letters that a text spells out."""
+    if isinstance(axis, Bins):
+        return {"type": "number", "bins": list(axis.edges)}
+    kind = "date" if axis.reading.kind == DATE else "yearmonth"
+    return {
+        "type": "integer" if isinstance(axis, IntegerRange) else kind,
+        "constraints": {"minimum": axis.letter(0), "maximum": axis.letter(axis.listed - 1)},
+    }
 
 
 def listed_once(name: str, entries: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

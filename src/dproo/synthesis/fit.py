@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import Any
@@ -80,6 +81,10 @@ class Law:
         tree = Elimination(self.sizes, self.potentials)
         vars(self).update(tree=tree, conditionals=_conditionals(tree, self.potentials))
 
+    @cached_property
+    def _marginals(self) -> dict[int, Array]:
+        return _marginals(self.tree, self.potentials)
+
     def pairs(self, wanted: Iterable[Family] | None = None) -> Tables:
         """Return the law of every pair of columns, or of those that are wanted."""
         chosen = combinations(range(len(self.sizes)), 2) if wanted is None else wanted
@@ -102,11 +107,12 @@ class Law:
         family = tuple(sorted(columns))
         if not family:
             return np.ones(())
-        potentials = dict(self.potentials)
-        if family not in potentials:
-            potentials[family] = np.zeros([self.sizes[column] for column in family])
-        tree = Elimination(self.sizes, potentials)
-        table = _taken(tree, _marginals(tree, potentials), family)
+        tree, marginals = self.tree, self._marginals
+        if family not in self.potentials:
+            more = {family: np.zeros([self.sizes[column] for column in family])}
+            tree = Elimination(self.sizes, potentials := {**self.potentials, **more})
+            marginals = _marginals(tree, potentials)
+        table = _taken(tree, marginals, family)
         return np.asarray(np.transpose(table, [family.index(column) for column in columns]))
 
     def rows(self, size: int, chance: np.random.Generator) -> list[np.ndarray[Any, Any]]:
