@@ -92,6 +92,9 @@ def test_what_cannot_be_walked_is_refused(monkeypatch):
     sides = iter(range(2, 10))
     with pytest.raises(ValueError, match="draw must take its randomness from its generator only"):
         dproo.exact_law(lambda _, generator: generator.randrange(next(sides)))(None)
+    coins = iter([True, False])
+    with pytest.raises(ValueError, match="draw must take its randomness from its generator only"):
+        dproo.exact_law(lambda _, generator: next(coins) and generator.randrange(2))(None)
     monkeypatch.setattr(exact_law, "_MOST_BRANCHES", 1000)
     with pytest.raises(ValueError, match="draw must have at most 1000 branches"):
         dproo.exact_law(lambda _, generator: generator.randrange(1001))(None)

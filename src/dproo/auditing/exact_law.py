@@ -23,6 +23,7 @@ _Law = dict[Hashable, Fraction]
 _UNIT = 1 << 53
 _MOST_BRANCHES = 1_000_000
 _SLACK = Fraction(1, 10**9)
+_OTHER_SOURCE = "draw must take its randomness from its generator only."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +101,7 @@ def exact_law(draw: Callable[[Any, Any], Hashable]) -> Callable[[Any], _Law]:
 
     Raises:
         TypeError: the sampler uses anything else of its generator.
-        ValueError: it has more than a million branches, or another source of randomness.
+        ValueError: it has more than a million branches, or is seen to take other ones than before.
     """
 
     def law(dataset: Any) -> _Law:
@@ -109,6 +110,7 @@ def exact_law(draw: Callable[[Any, Any], Hashable]) -> Callable[[Any], _Law]:
         for _ in range(_MOST_BRANCHES):
             branch = _Branch(path)
             letter = draw(dataset, branch)
+            branch.end()
             chances[letter] = chances.get(letter, Fraction(0)) + branch.chance
             while path and path[-1][0] == path[-1][1] - 1:
                 path.pop()
@@ -134,9 +136,14 @@ class _Branch:
             self._path.append((0, options))
         taken, known = self._path[self._steps]
         if known != options:
-            raise ValueError("draw must take its randomness from its generator only.")
+            raise ValueError(_OTHER_SOURCE)
         self._steps += 1
         return taken
+
+    def end(self) -> None:
+        """Raise if the sampler ended before its path."""
+        if self._steps < len(self._path):
+            raise ValueError(_OTHER_SOURCE)
 
     def random(self) -> _Uniform:
         return _Uniform(self)

@@ -72,7 +72,8 @@ def _proportional(weights: Iterable[int | float | Fraction]) -> Distribution:
     exact = [Fraction(weight) for weight in weights]
     total = sum(exact)
     units = [round(weight * 10**12 / total) for weight in exact]
-    return Distribution(tuple(Fraction(unit, sum(units)) for unit in units))
+    whole_units = sum(units)
+    return Distribution(tuple(Fraction(unit, whole_units) for unit in units))
 
 
 def _first_letters(k: int, support: int) -> Distribution:
@@ -111,7 +112,8 @@ SHAPES: Mapping[str, tuple[Callable[[int], Distribution], str]] = {
     "zipf": (lambda k: _zipf(k, 1), "Zipf: the r-th letter has probability in proportion to 1/r"),
     "zipf-2": (lambda k: _zipf(k, 2), "Zipf with exponent 2, in proportion to 1/r^2"),
     "geometric": (
-        lambda k: _proportional(Fraction(9**rank, 10**rank) for rank in range(k)),
+        # From rank 400 on, nothing is left to twelve digits.
+        lambda k: _proportional(Fraction(9, 10) ** rank if rank < 400 else 0 for rank in range(k)),
         "each letter has 0.9 times the probability of the one before",
     ),
     "half": (
