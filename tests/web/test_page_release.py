@@ -780,6 +780,7 @@ def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, stewar
         page.route("**/api/order", hold_the_first)
         with page.expect_request("**/api/order"):
             page.click("#review")
+        assert page.get_attribute("#review", "aria-busy") == "true"
         page.fill("#epsilon", "0.25")  # the answer is still under way
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
@@ -787,6 +788,7 @@ def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, stewar
             held[0].continue_()
         page.wait_for_function("new Promise((then) => setTimeout(() => then(true)))")
         assert "0.25" in page.inner_text("#cost")
+        assert page.get_attribute("#review", "aria-busy") is None
 
 
 def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
@@ -1144,10 +1146,12 @@ def test_no_click_decides_a_request_that_has_just_moved_under_it(browser, stewar
         page.route("**/api/requests", answer)
         page.goto(f"{steward.origin}/ledger")
         page.wait_for_selector("#requests button[aria-label='Approve request 7']:enabled")
+        page.locator("#requests summary").nth(1).click()
         numbers.remove(7)
         with seen(page, "document.querySelectorAll('#requests button:disabled').length === 2"):
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#requests button[aria-label='Approve request 8']:enabled")
+        assert page.locator("#requests details").evaluate("(one) => one.open")
 
 
 def test_a_refreshed_ledger_leaves_the_focus_on_its_button(browser, home):
