@@ -22,9 +22,9 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from dproo import __version__
-from dproo.cli.ending import TOGETHER
 from dproo.integrations.agent import NOTICE, Desk, Refused
 
+_TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
 _DATASET = {"type": "string", "description": "A name from describe."}
 _EPSILON = {"type": ["string", "number"], "description": "The privacy parameter, such as 0.5."}
 _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -88,7 +88,7 @@ class Running:
             if self._ending_since is None:
                 self._ending_since = now
                 self._changed.wait_for(lambda: self._count == 0)
-            elif now - self._ending_since < TOGETHER:
+            elif now - self._ending_since < _TOGETHER:
                 return
         os._exit(128 + number)
 
