@@ -385,6 +385,131 @@ def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
             page.wait_for_selector("#book-refused:has-text('book.json is not a code book')")
 
 
+LONG = 2**53 + 1
+ODD = {
+    "long": {"type": "integer", "categories": [LONG, -LONG, 0]},
+    "range": {"type": "integer", "constraints": {"minimum": LONG, "maximum": LONG + 4}},
+    "edges": {"type": "integer", "bins": [0, 2**53]},
+    "blanks": {"type": "string", "categories": [" a", "a", "a ", "a\u00a0"]},
+    "one blank": {"type": "string", "categories": [" a"]},
+    "comma": {"type": "string", "categories": ["a, b"]},
+    "commas": {"type": "string", "categories": ["a, b", "a,b"]},
+    "break": {"type": "string", "categories": ["a\nb", "c"]},
+    "no-break blank": {"type": "string", "categories": ["\u2003", "c"]},
+    "escape": {"type": "string", "categories": ["a\x1b", "\u202eb", "\ufffd", "e\u0301", "é"]},
+    "digits": {"type": "string", "categories": ["1", "01", "1.0"]},
+    "required": {
+        "type": "integer",
+        "constraints": {"maximum": 5, "minimum": 1, "required": True},
+    },
+    "months": {"type": "yearmonth", "constraints": {"minimum": "2024-01", "maximum": "2024-12"}},
+    "yes": {"type": "boolean"},
+    "parts": {"type": "number", "bins": [0, 0.1, 1e300]},
+}
+"""Columns of a code book that a page is tempted to change."""
+
+
+def test_a_code_book_is_shown_sent_and_saved_as_it_is(browser, home):
+    (home.folder / "odd.csv").write_text(",".join(ODD) + "\n" + ",".join("1" * len(ODD)) + "\n")
+    fields = [{"name": name, **field} for name, field in ODD.items()]
+    with visit(browser, home, "release") as page:
+        choose(page, "odd.csv")
+        page.wait_for_selector(column("yes", "[type=checkbox]"))
+        with page.expect_request("**/api/codebook") as asked:
+            page.evaluate(DROP, [json.dumps({"schema": {"fields": fields}})])
+        assert json.loads(asked.value.post_data)["codebook"]["schema"]["fields"] == fields
+        page.wait_for_selector("#save-book:enabled")
+        with page.expect_download() as download:
+            page.click("#save-book")
+        saved = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert saved["schema"]["fields"] == fields
+        assert str(LONG) in page.inner_text(column("long", ".preview"))
+        assert page.input_value(column("long", "textarea")) == f"{LONG}, -{LONG}, 0"
+
+
+def test_what_is_typed_or_listed_in_a_file_is_sent_as_it_is(browser, home, tmp_path):
+    (tmp_path / "list.txt").write_text(f" a\n{LONG}\nb, c \n", encoding="utf-8")
+    (tmp_path / "latin.txt").write_bytes("Göteborg\nOslo\n".encode("latin-1"))
+    (home.folder / "odd.csv").write_text("a,b,c\n1,2,3\n")
+    with visit(browser, home, "release") as page:
+        choose(page, "odd.csv")
+        for name, way in {"a": "range", "b": "bins", "c": "list"}.items():
+            page.check(column(name, "[type=checkbox]"))
+            page.locator(column(name, "select")).first.select_option(way)
+        page.locator(column("a", "[data-way=range] input")).nth(0).fill(str(LONG))
+        page.locator(column("a", "[data-way=range] input")).nth(1).fill(f"{LONG + 4:,}")
+        page.locator(column("b", "[data-way=bins] input")).fill(f"0, {LONG}, 1e400")
+        page.set_input_files(column("c", "[type=file]"), tmp_path / "latin.txt")
+        page.wait_for_selector("#book-refused:has-text('latin.txt is not a text file in UTF-8.')")
+        assert page.input_value(column("c", "textarea")) == ""
+        with page.expect_request("**/api/codebook") as asked:
+            page.set_input_files(column("c", "[type=file]"), tmp_path / "list.txt")
+        a, b, c = json.loads(asked.value.post_data)["codebook"]["schema"]["fields"]
+        assert a["constraints"] == {"minimum": LONG, "maximum": LONG + 4}
+        assert b["bins"] == [0, LONG, "1e400"]
+        assert c["categories"] == [" a", str(LONG), "b, c "]
+
+
+def test_a_long_number_is_released_shown_and_saved_as_it_is(browser, home):
+    (home.folder / "long.csv").write_text("a,b\n" + f"{LONG},x\n" * 90)
+    fields = [
+        {"name": "a", "type": "integer", "constraints": {"minimum": LONG, "maximum": LONG + 1}},
+        {"name": "b", "type": "string", "categories": ["x"]},
+    ]
+    Ledger.create(home.ledger).declare(
+        str(home.folder / "long.csv"), budget="100", neighbours="replace"
+    )
+    with visit(browser, home, "release") as page:
+        choose(page, "long.csv")
+        page.wait_for_selector(column("b", "[type=checkbox]"))
+        page.evaluate(DROP, [json.dumps({"schema": {"fields": fields}})])
+        page.wait_for_selector("#save-book:enabled")
+        page.check("[name=what][value=row]")
+        page.fill("#epsilon", "50")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        assert page.locator("#value dd").first.inner_text() == str(LONG)
+        with page.expect_download() as download:
+            page.click("#download")
+        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert receipt["values"][0]["a"] == LONG
+        page.goto(page.url.replace("/release", "/ledger").partition("?")[0])
+        page.wait_for_selector(f".account:has-text('{LONG}')")
+
+
+MALFORMED = [
+    {"fields": [None]},
+    {"fields": [[]]},
+    {"fields": {"diagnosis": 1}},
+    {"fields": [{"type": "string"}, {"type": "string"}]},
+    {"fields": [{"name": "diagnosis", "type": "string", "categories": ["X"]}, None]},
+    {"fields": [{"name": "diagnosis", "type": "integer", "constraints": None}]},
+    {"fields": [{"name": "diagnosis", "type": "integer", "constraints": 3}]},
+    {"fields": [{"name": "diagnosis", "type": "number", "bins": 3}]},
+    {"fields": [{"name": "diagnosis", "type": 3}]},
+    {"fields": [{"name": "diagnosis", "type": "string", "categories": [None, {}]}]},
+    {"fields": [{"name": "diagnosis", "type": "string", "categories": ["X"], "parents": 3}]},
+    {"fields": [{"name": "diagnosis", "type": "string", "categories": ["X"]}] * 2},
+]
+
+
+@pytest.mark.parametrize("schema", some(MALFORMED, one_of=4))
+def test_a_malformed_code_book_is_refused_or_leaves_what_is_shown(browser, steward, schema):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        before = page.input_value(column("diagnosis", "textarea"))
+        page.evaluate(DROP, [json.dumps({"schema": schema})])
+        page.wait_for_selector("#book-refused:visible, .preview.wrong:visible, #save-book:disabled")
+        page.wait_for_timeout(500)
+        if "is not a code book" in page.inner_text("#book-refused"):
+            assert page.input_value(column("diagnosis", "textarea")) == before
+        else:
+            assert page.is_disabled("#save-book")
+            assert not page.is_visible("#review")
+
+
 def test_a_code_book_that_is_dropped_where_values_are_found_lists_them_instead(browser, home):
     with visit(browser, home, "release") as page:
         begin(page)
@@ -655,6 +780,7 @@ def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, stewar
         page.route("**/api/order", hold_the_first)
         with page.expect_request("**/api/order"):
             page.click("#review")
+        assert page.get_attribute("#review", "aria-busy") == "true"
         page.fill("#epsilon", "0.25")  # the answer is still under way
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
@@ -662,6 +788,7 @@ def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, stewar
             held[0].continue_()
         page.wait_for_function("new Promise((then) => setTimeout(() => then(true)))")
         assert "0.25" in page.inner_text("#cost")
+        assert page.get_attribute("#review", "aria-busy") is None
 
 
 def test_nothing_is_chosen_while_a_release_is_running(browser, steward):
@@ -891,9 +1018,9 @@ def test_a_file_that_is_read_late_takes_nothing_back(browser, steward, meanwhile
         page.check(column("ward", "[type=checkbox]"))
         page.fill(column("ward", "textarea"), "A, B")
         page.evaluate(
-            "() => { const text = Blob.prototype.text; window.late = new Promise((then) =>"
-            " (window.read = then)); Blob.prototype.text = async function () { await window.late;"
-            " return text.call(this); }; }"
+            "() => { const read = Blob.prototype.arrayBuffer; window.late = new Promise((then) =>"
+            " (window.read = then)); Blob.prototype.arrayBuffer = async function () {"
+            " await window.late; return read.call(this); }; }"
         )
         picker = "#open-book" if kind == "book" else column("ward", "[type=file]")
         name = "book.json" if kind == "book" else "list.txt"
@@ -1019,10 +1146,12 @@ def test_no_click_decides_a_request_that_has_just_moved_under_it(browser, stewar
         page.route("**/api/requests", answer)
         page.goto(f"{steward.origin}/ledger")
         page.wait_for_selector("#requests button[aria-label='Approve request 7']:enabled")
+        page.locator("#requests summary").nth(1).click()
         numbers.remove(7)
         with seen(page, "document.querySelectorAll('#requests button:disabled').length === 2"):
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#requests button[aria-label='Approve request 8']:enabled")
+        assert page.locator("#requests details").evaluate("(one) => one.open")
 
 
 def test_a_refreshed_ledger_leaves_the_focus_on_its_button(browser, home):

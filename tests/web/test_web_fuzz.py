@@ -164,20 +164,36 @@ def test_a_bug_behind_the_gate_is_one_sentence():
     assert json.loads(body["body"])["error"] == "this is a bug in dproo; no detail is shown."
 
 
-def ask(gate, path):
+def test_a_body_that_is_cut_by_the_end_of_its_client_does_not_pass():
+    seen = []
+
+    async def page(scope, receive, send):
+        del scope, receive, send
+        seen.append("a request")
+
+    parts = [
+        {"type": "http.request", "body": b'{"nonce": "x"}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    headers = [(b"origin", b"http://127.0.0.1:1"), (b"content-type", b"application/json")]
+    ask(Gate(page, port=1), "/api/release", method="POST", headers=headers, parts=parts)
+    assert seen == []
+
+
+def ask(gate, path, *, method="GET", headers=(), parts=()):
     """Return the messages that a gate sends for one request."""
-    sent = []
+    sent, parts = [], list(parts)
     scope = {
         "type": "http",
-        "method": "GET",
+        "method": method,
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [(b"host", b"127.0.0.1:1")],
+        "headers": [(b"host", b"127.0.0.1:1"), *headers],
     }
 
     async def receive():
-        return {"type": "http.request"}
+        return parts.pop(0) if parts else {"type": "http.request"}
 
     async def send(message):
         sent.append(message)

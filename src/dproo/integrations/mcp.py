@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from dproo import __version__
 from dproo.integrations.agent import NOTICE, Desk, Refused
 
-_TOGETHER = 0.2  # seconds; as in commands, signals that come together are one
+_TOGETHER = 0.2  # seconds; a supervisor may send SIGTERM and SIGHUP at once
 _DATASET = {"type": "string", "description": "A name from describe."}
 _EPSILON = {"type": ["string", "number"], "description": "The privacy parameter, such as 0.5."}
 _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {

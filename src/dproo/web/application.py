@@ -21,6 +21,7 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from dproo.core.checks import flag
+from dproo.core.paths import written
 from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import LedgerError, MissingLedgerError
 from dproo.ledger import Address, Database, Ledger, in_delta, in_epsilon
@@ -175,7 +176,7 @@ class Api:
         if fields:
             raise ValueError("request must be an empty object.")
         try:
-            with (self.folder.root / SAMPLE).open("x", encoding="utf-8") as file:
+            with written(self.folder.root / SAMPLE, "x") as file:
                 file.write(invented())
         except OSError as error:
             why = os.strerror(error.errno or 0)

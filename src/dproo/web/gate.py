@@ -167,10 +167,12 @@ def _too_large(scope: Scope) -> Refusal:
 
 
 async def _body(receive: Receive, most: int) -> bytes | None:
-    """Return the whole body, or None if it is too large."""
+    """Return the whole body, or None if it is too large, or was cut by the end of its client."""
     body = bytearray()
     while len(body) <= most:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         body += message.get("body", b"")
         if not message.get("more_body"):
             return bytes(body) if len(body) <= most else None

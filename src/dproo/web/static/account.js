@@ -77,7 +77,7 @@ export function showRequests(place, requests, decided) {
     const line = make(section, "div", { class: "row" });
     const what = `ε ${costOf(one)} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
     make(line, "p", {}, `${what}; purpose: ${purpose ?? "not stated"}.`);
-    const all = make(line, "details");
+    const all = make(line, "details", { "data-number": number });
     make(all, "summary", {}, "All its parameters");
     make(all, "p", { class: "hint" }, request);
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {

@@ -1,5 +1,6 @@
 // Questions to the server; it computes, the page only draws.
 
+import { parse, stringify } from "./exact.js";
 import { find, forget } from "./key.js";
 
 const key = await find(); // without one a room does not begin
@@ -7,6 +8,9 @@ const changes = new BroadcastChannel("dproo-ledger");
 const tab = crypto.randomUUID();
 const lost = document.getElementById("lost");
 let places = 0;
+
+// Other answers are only drawn, and charts take no BigInts.
+const HOLDS_VALUES = /^(codebook|columns|ledger|order|release)\b/;
 
 /** No answer has come, or only a part: whether the server has acted is not known. */
 export class Lost extends Error {
@@ -27,7 +31,7 @@ export async function ask(path, { query, body, signal, part = "" } = {}) {
   if (signal?.place) headers["Dproo-Place"] = `${tab}.${signal.place}_${part}`;
   if (body) {
     headers["Content-Type"] = "application/json";
-    Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+    Object.assign(options, { method: "POST", body: stringify(body) });
   }
   let answer;
   try {
@@ -39,7 +43,8 @@ export async function ask(path, { query, body, signal, part = "" } = {}) {
   }
   lost.hidden = true;
   if (answer.status === 403) forget();
-  const object = await answer.json().catch(() => {
+  const read = HOLDS_VALUES.test(path) ? parse : JSON.parse;
+  const object = await answer.text().then(read).catch(() => {
     throw signal?.aborted ? signal.reason : new Lost();
   });
   if (!answer.ok) throw new Error(object.error);

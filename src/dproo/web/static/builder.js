@@ -3,10 +3,21 @@
 import { AGAIN, ask, latest } from "./api.js";
 import { Column } from "./columns.js";
 import { find, text } from "./drawing.js";
+import { parse } from "./exact.js";
 import { notice } from "./refusing.js";
-import { save } from "./saving.js";
+import { save, textOf } from "./saving.js";
 
 const FILE = "codebook.json";
+
+const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
+
+/** Return whether a value has the outline of a code book; the server checks everything else. */
+function isBook(value) {
+  const fields = value?.schema?.fields;
+  if (!isObject(value) || !Array.isArray(fields) || !fields.every(isObject)) return false;
+  if (!fields.every(({ parents = [] }) => Array.isArray(parents))) return false;
+  return new Set(fields.map(({ name }) => name)).size === fields.length;
+}
 
 /** The builder of a code book; `changed` is called when it is edited, and when it was checked. */
 export class Builder {
@@ -153,12 +164,14 @@ export class Builder {
     if (!file) return;
     const isStill = this.untouched();
     try {
-      const book = JSON.parse(await file.text());
+      const book = parse(await textOf(file));
       if (!isStill()) return; // something else was chosen or entered meanwhile
+      if (!isBook(book)) throw new TypeError();
       this.take(book);
       this.edited();
     } catch {
-      if (isStill()) notice(find("book-refused"), `${file.name} is not a code book: a JSON file with schema.fields.`);
+      const what = "a JSON file with schema.fields, each with a name of its own";
+      if (isStill()) notice(find("book-refused"), `${file.name} is not a code book: ${what}.`);
     }
   }
 

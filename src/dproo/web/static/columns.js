@@ -1,32 +1,38 @@
 // One column of a code book: editors for its possible values, and how the server reads them.
 
 import { choice, find, make, visible } from "./drawing.js";
+import { integer, isSame } from "./exact.js";
 import { meant } from "./fields.js";
+import { notice } from "./refusing.js";
+import { textOf } from "./saving.js";
 
 const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
 const WAYS = find("ways").content;
 /** Return whether a type lists all its values, so that nothing is left to enter. */
 const isKnown = (type) => [...WAYS.querySelectorAll(".whole")].some((way) => way.value === type);
 const ENDS = { min: "From", max: "To" };
-const PLAIN = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
 
 const MANY = 50; // a menu of all columns at each of so many would have to be drawn at once
 
 let made = 0;
 
-/** Return the values of a pasted list: one a line, or between commas if there is one line only. */
+/** Return the values of a pasted list: lines as they are, or between commas if there is only one. */
 export function listed(text) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim());
-  const parts = lines.length === 1 ? lines[0].split(",") : lines;
-  return parts.map((part) => part.trim()).filter(Boolean);
+  if (lines.length !== 1) return lines;
+  return lines[0].split(",").map((part) => part.trim()).filter(Boolean);
 }
 
-/** Return a list as it may be pasted, in one line where no value has a comma. */
-const joined = (values) => values.join(values.some((one) => /,/.test(one)) ? "\n" : ", ");
+/** Return a list as it may be pasted, in one line where no value has a comma or a blank at its end. */
+const joined = (values) => values.join(values.some((one) => /,|^\s|\s$/.test(one)) ? "\n" : ", ");
 
 /** Return a number; other text is returned as it is, so that the server refuses it by name. */
-const whole = (text) => (/^[+-]?\d+$/.test(meant(text)) ? Number(meant(text)) : text.trim());
-const number = (text) => (Number.isNaN(Number(text)) ? text : Number(text));
+const whole = (text) => (/^[+-]?\d+$/.test(meant(text)) ? integer(meant(text)) : text.trim());
+const number = (text) => {
+  const read = whole(text);
+  return typeof read === "string" && Number.isFinite(Number(read)) ? Number(read) : read;
+};
+const isWhole = (value) => typeof value === "bigint" || Number.isInteger(value);
 
 /** Make a field whose label is for screen readers only: the head of its column says the same. */
 function field(parent, id, title, kind, { way, ...attributes } = {}) {
@@ -61,7 +67,7 @@ export class Column {
     this.parent = field(this.body, `${this.id}-parent`, "Depends on", "select");
     this.parent.parentElement.hidden = true;
     for (const event of ["pointerdown", "focus"]) this.parent.addEventListener(event, () => this.isShort && this.fill());
-    this.controls["list-values"].value = joined(this.start);
+    if (this.start.length) this.edit({ type: this.type === "integer" ? "integer" : "string", categories: this.start });
   }
 
   makeEditors(row) {
@@ -78,9 +84,11 @@ export class Column {
       event.stopPropagation();
       if (!file.files[0]) return;
       const isStill = this.builder.untouched();
-      const values = await file.files[0].text();
+      const [chosen] = file.files;
+      const values = await textOf(chosen).catch(() => null);
       file.value = "";
       if (!isStill()) return; // what was entered meanwhile stands
+      if (values === null) return notice(find("book-refused"), `${chosen.name} is not a text file in UTF-8.`);
       this.controls["list-values"].value = values;
       this.show();
     });
@@ -124,7 +132,7 @@ export class Column {
   /** Fill the menu of parents; a `short` one has only the chosen one until somebody opens it. */
   fill(isShort = false) {
     this.isShort = isShort;
-    const held = this.parent.value || this.field?.parents?.join("\n") || "";
+    const held = this.parent.value || [this.field?.parents ?? []].flat().join("\n");
     const offered = isShort ? this.others.filter((name) => name === held) : this.others;
     const made = [new Option("nothing", ""), ...offered.map(choice)];
     if (held.includes("\n")) made.push(new Option(held.split("\n").map(visible).join(", "), held));
@@ -151,33 +159,37 @@ export class Column {
     if (way === "given") return { ...this.field, parents: undefined };
     if (way === "bins") {
       const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
-      const isWhole = bins.every(Number.isInteger) && this.type !== "number";
-      return { type: isWhole ? "integer" : "number", bins };
+      const isInteger = bins.every(isWhole) && this.type !== "number";
+      return { type: isInteger ? "integer" : "number", bins };
     }
-    const categories = listed(text("list-values"));
+    const categories = listed(this.controls["list-values"].value);
     if (this.type !== "integer") return { type: "string", categories };
     return { type: "integer", categories: categories.map(whole) };
   }
 
-  /** Take over a field of a code book: into the editors where it fits, else as it is. */
+  /** Take over a field of a code book. */
   take(field) {
-    const { categories, bins, constraints = {}, type } = field;
-    this.field = field;
-    this.type = type ?? this.type;
+    this.type = field.type ?? this.type;
     this.isTicked = true;
-    const isTexts = Array.isArray(categories) && categories.every((one) => typeof one !== "object");
+    this.edit(field);
+  }
+
+  /** Put a field into the editors if they describe the very same, else leave it as it is. */
+  edit(field) {
+    const { name: _, parents: __, ...given } = field;
+    const { type, categories, bins, constraints } = given;
+    const { minimum: min = "", maximum: max = "" } = constraints ?? {};
+    this.field = field;
+    this.way.lastElementChild.hidden = false;
     const fill = (way, texts = {}) => {
       this.way.value = way;
       for (const [key, text] of Object.entries(texts)) this.controls[`${way}-${key}`].value = text;
     };
-    fill("given");
-    this.way.lastElementChild.hidden = false;
-    if (!Object.keys(field).every((key) => PLAIN.has(key))) return;
-    if (isTexts && ["string", "integer"].includes(type)) fill("list", { values: joined(categories) });
+    if (Array.isArray(categories)) fill("list", { values: joined(categories) });
     else if (Array.isArray(bins)) fill("bins", { edges: bins.join(", ") });
+    else if (["integer", "yearmonth"].includes(type)) fill(BY_TYPE[type], { min, max });
     else if (isKnown(type)) fill(type);
-    else if (["integer", "yearmonth"].includes(type) && "minimum" in constraints)
-      fill(BY_TYPE[type], { min: constraints.minimum, max: constraints.maximum ?? "" });
+    if (!isSame(this.values(), given)) this.way.value = "given";
   }
 
   /** Show how many values the server has read, or what is wrong, in the same line. */

@@ -19,8 +19,10 @@ const refresh = latest(
       const focused = place.contains(document.activeElement) && document.activeElement.ariaLabel;
       notice(find("refused"), undecided);
       undecided = "";
+      const opened = new Set([...place.querySelectorAll("details[open]")].map(({ dataset }) => dataset.number));
       place.replaceChildren();
       showRequests(place, requests, decided);
+      for (const one of place.querySelectorAll("details")) one.open = opened.has(one.dataset.number);
       holdIfMoved(place, requests.map(({ number }) => number).join());
       for (const account of found) showAccount(place, account, refuse);
       if (focused) [...place.querySelectorAll("[aria-label]")].find((one) => one.ariaLabel === focused)?.focus();

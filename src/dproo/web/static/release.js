@@ -6,6 +6,7 @@ import { ask, latest } from "./api.js";
 import { budgetOf, isOfOtherUnit } from "./budget.js";
 import { Builder } from "./builder.js";
 import { choice, find, text } from "./drawing.js";
+import { isSame as isEqual } from "./exact.js";
 import { counted, grouped, meant } from "./fields.js";
 import { showForecast } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
@@ -35,7 +36,7 @@ let reading = new AbortController();
 const builder = new Builder(changed);
 const budget = budgetOf({
   changed: (found) => {
-    const isSame = found && JSON.stringify(found) === JSON.stringify(account);
+    const isSame = found && isEqual(found, account);
     account = found;
     showLeft(account);
     const reason = found === undefined ? "The ledger could not be read." : "The budget has changed since the review.";

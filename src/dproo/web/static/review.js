@@ -21,11 +21,16 @@ export function reviewOf({ order, refused, foresee, enough, shows, done }) {
   let reviews = 0; // an answer to an earlier one is not shown
   let pending = null; // the options of a review that was asked for and is not answered yet
 
+  function wait(options) {
+    pending = options;
+    find("review").ariaBusy = options ? "true" : null;
+  }
+
   function withdraw() {
     if (!find("working").hidden) return false; // a running release stays in sight
     nonce = null;
     reviews += 1;
-    pending = null;
+    wait(null);
     find("confirm").hidden = true;
     return true;
   }
@@ -71,7 +76,7 @@ export function reviewOf({ order, refused, foresee, enough, shows, done }) {
     const mine = reviews;
     find("result").hidden = !again;
     clear(find("main"));
-    pending = { again };
+    wait({ again });
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
       const isHopeless = plan?.level === "hopeless";
@@ -80,7 +85,7 @@ export function reviewOf({ order, refused, foresee, enough, shows, done }) {
     } catch (error) {
       if (mine === reviews) refused(error);
     }
-    if (mine === reviews) pending = null;
+    if (mine === reviews) wait(null);
   }
 
   async function release() {

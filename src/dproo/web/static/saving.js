@@ -1,10 +1,12 @@
-// Files to save, made in the tab because no link carries the key, and texts to copy.
+// Files to save, made in the tab because no link carries the key; files to read; texts to copy.
+
+import { stringify } from "./exact.js";
 
 const SAVED_BY = 60_000;
 
 /** Save an object as a JSON file. */
 export const save = (object, name) =>
-  saveText(`${JSON.stringify(object, null, 2)}\n`, name, "application/json");
+  saveText(`${stringify(object, 2)}\n`, name, "application/json");
 
 /** Save a text, or bytes, as a file. */
 export function saveText(text, name, type) {
@@ -12,6 +14,10 @@ export function saveText(text, name, type) {
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), SAVED_BY);
 }
+
+/** Return the text of a file that a person has chosen; raise if it is not UTF-8. */
+export const textOf = async (file) =>
+  new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
 
 /** Connect every button that names what it copies. */
 export function copies() {
