@@ -117,10 +117,9 @@ def _without_records(frame: Any, columns: Sequence[Column]) -> Any:
     Spark's optimizer computes what is selected from records that a plan holds itself, even if
     none of them is asked for.
     """
-    structs = load("pyspark.sql.types", extra="spark")
-    names = {column.name for column in columns}
-    fields = [field for field in frame.schema if field.name in names]
-    return frame.sparkSession.createDataFrame([], structs.StructType(fields))
+    cells = [f"CAST(NULL AS {column.type_name})" for column in columns]
+    empty = frame.sparkSession.range(0).selectExpr(*cells)
+    return empty.toDF(*(column.name for column in columns))
 
 
 def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:
