@@ -20,8 +20,10 @@ from psycopg.rows import dict_row
 from support.databases import counted, role_of
 from support.releasing import sample
 
-from dproo import ReleaseError, counting
+from dproo import Alphabet, ReleaseError, counting
+from dproo.core.counts import NamedCounts
 from dproo.ledger import Ledger
+from dproo.schema.axis import OpenText
 
 IDLE = psycopg.pq.TransactionStatus.IDLE
 RUNNING = (
@@ -154,13 +156,16 @@ def test_what_a_caller_has_taught_the_driver_changes_no_count(postgresql: str) -
             return b"wrong"
 
     with psycopg.connect(postgresql) as connection:
-        for name in ("text", "varchar", "name", "int8", "oid", "float8"):
+        for name in ("text", "varchar", "name", "int8", "oid", "float8", "bool", "bytea"):
             connection.adapters.register_loader(name, Wrong)
         for kind in (str, int, list):
             connection.adapters.register_dumper(kind, WrongParameter)
         connection.execute("SET idle_session_timeout = '10min'")
         connection.commit()
         assert counted(connection) == [7, 0, 0]
+        letters = Alphabet(axes=(OpenText(),))
+        opened = counting.count(connection, alphabet=letters, column="code", table="ward.visits")
+        assert opened == NamedCounts.seen({"a": 7}, others=0)
         assert connection.execute("SELECT 1::bigint").fetchone() == (0.5,)
         limit = psycopg.Cursor[Any](connection)
         limit.adapters.register_loader("text", psycopg.types.string.TextLoader)

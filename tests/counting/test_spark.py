@@ -19,7 +19,7 @@ from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
 import dproo
-from dproo import Alphabet, counting
+from dproo import Alphabet, ReleaseError, counting
 from dproo.core.counts import NamedCounts
 from dproo.schema.axis import Axis, Bins, OpenText
 from dproo.schema.reading import Reading
@@ -339,6 +339,28 @@ def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
                 assert list(kept) == found["flag"], (way, value, person)
         finally:
             spark.conf.unset(way) if before is None else spark.conf.set(way, before)
+
+
+FAILING = [
+    "SELECT code, IF(code = 'rare', raise_error('x'), n) AS n FROM {visits}",
+    "SELECT code, CAST(code AS INT) AS n FROM {visits}",
+    "SELECT code, n FROM {visits} WHERE n <= (SELECT n FROM {visits} WHERE code = 'rare')",
+    "SELECT code, sum(IF(code = 'rare', raise_error('x'), n)) AS n FROM {visits} GROUP BY code",
+    "SELECT code, explode(IF(code = 'rare', raise_error('x'), array(n))) AS n FROM {visits}",
+    "SELECT code, n FROM {visits} WHERE IF(code = 'rare', raise_error('x'), true)",
+]
+
+
+def test_no_computation_of_a_frame_is_run_before_the_charge(spark: Any) -> None:
+    """Spark's optimizer runs some on records that the plan holds, whatever is asked of them."""
+    local = spark.sql("SELECT * FROM VALUES ('1', 1L), ('rare', 1L), ('rare', 1L) AS t (code, n)")
+    for visits in (local, spark.createDataFrame(local.collect(), local.schema)):
+        for query in FAILING:
+            frame = spark.sql(query, visits=visits)
+            with counting.prepare(frame, alphabets=[[1]], columns=["n"]) as scan:
+                scan.rehearse()
+                with pytest.raises(ReleaseError):
+                    scan.count()
 
 
 def test_a_stream_is_refused_before_the_charge_however_it_is_named(spark: Any) -> None:

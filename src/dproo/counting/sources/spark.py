@@ -94,7 +94,7 @@ def _table(frame: Any, *, engine: str) -> Table:
             engine=engine,
             _query=query,
             _read=lambda: _count(frame, columns, query),
-            _rehearse=lambda: _count(frame.limit(0), columns, query),
+            _rehearse=lambda: _count(_without_records(frame, columns), columns, query),
         )
 
     return Table(columns=listed, plan=plan)
@@ -109,6 +109,17 @@ def columns_of(frame: Any) -> tuple[Column, ...]:
         Column(name=name, kind=kind_of(type_name), type_name=type_name)
         for name, type_name in listed
     )
+
+
+def _without_records(frame: Any, columns: Sequence[Column]) -> Any:
+    """Return an empty frame with these columns of a frame, but none of its plan.
+
+    Spark's optimizer computes what is selected from records that a plan holds itself, even if
+    none of them is asked for.
+    """
+    cells = [f"CAST(NULL AS {column.type_name})" for column in columns]
+    empty = frame.sparkSession.range(0).selectExpr(*cells)
+    return empty.toDF(*(column.name for column in columns))
 
 
 def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:

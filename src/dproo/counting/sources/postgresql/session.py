@@ -262,6 +262,8 @@ def _plain_cursor(connection: Any) -> Any:
     for name in ("int8", "oid"):
         cursor.adapters.register_loader(name, types.numeric.IntLoader)
     cursor.adapters.register_loader("float8", types.numeric.FloatLoader)
+    cursor.adapters.register_loader("bool", types.bool.BoolLoader)
+    cursor.adapters.register_loader("bytea", types.string.ByteaLoader)
     for kind, dumper in (
         (str, types.string.StrDumperUnknown),
         (int, types.numeric.IntDumper),
