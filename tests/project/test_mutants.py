@@ -395,7 +395,7 @@ MUTANTS = {
         "_Run.forest", "round(2 * UNIT * math.hypot(off[a], off[b]))", "round(2 * UNIT * math.hypot(off[a], self.known[a, b][0]))", TABLE_STEPS,
     ),
     "table: pairs without records are not chosen from": (
-        "_Run.worst_fitted", "if f not in self.tables]", "if f not in self.tables and min(self.known[f])]", TABLE_STEPS,
+        "_Run.auto", "if f not in forest]", "if f not in forest and min(self.known[f])]", TABLE_STEPS,
     ),
     "table: the fit weighs by true counts": (
         "_Run.measure", "1 / max(found.deviation_squared, NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
