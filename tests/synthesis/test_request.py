@@ -205,6 +205,14 @@ def test_columns_are_not_put_in_order_anew_for_every_pair_that_waits(monkeypatch
     table = released(n=4000, epsilon="400", sizes=(2,) * 14)
     assert sum(step.kind == "choice" for step in table.steps) > 30
     assert len(ordered) < len(table.request.families)
+    ordered.clear()
+    monkeypatch.setattr(runs, "_ORDERS", 7)
+    monkeypatch.setattr(families, "CLIQUE_MAX", 8)
+    monkeypatch.setattr(runs, "CLIQUE_MAX", 8)
+    table = released(n=4000, epsilon="400", sizes=(2,) * 14)
+    chosen = sum(step.kind == "choice" for step in table.steps)
+    assert table.cost == 400
+    assert len(ordered) <= 7 + 1 + 2 * chosen
 
 
 def test_auto_measures_pairs_where_it_can_pay_for_them():

@@ -58,6 +58,8 @@ Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 _DEPENDENCE = 0.35
 _WORTH = 0.7 / 8
 _LATER = 1.5
+_ORDERS = 5_000
+"""How many pairs at most an order of the columns is sought for, which takes some milliseconds."""
 
 
 def run(request: TableRequest, count: Provider, source: RandomSource) -> Released:
@@ -83,6 +85,7 @@ class _Run:
     tables: dict[Family, Array] = field(default_factory=dict)
     weights: dict[Family, float] = field(default_factory=dict)
     known: dict[Family, Sequence[int]] = field(default_factory=dict)
+    orders: int = 0
 
     @property
     def left(self) -> Fraction:
@@ -307,11 +310,15 @@ class _Run:
         """
         sizes = self.request.sizes
         tree = Elimination(sizes, families)
-        return [
-            pair
-            for pair in waiting
-            if tree.has_room(pair) or Elimination(sizes, [*families, pair]).largest <= CLIQUE_MAX
-        ]
+        found = []
+        for pair in waiting:
+            has_room = tree.has_room(pair)
+            if not has_room and self.orders < _ORDERS:
+                self.orders += 1
+                has_room = Elimination(sizes, [*families, pair]).largest <= CLIQUE_MAX
+            if has_room:
+                found.append(pair)
+        return found
 
     def worst_fitted(
         self, law: Law, waiting: list[Family], further: int, each: Fraction, records: float
