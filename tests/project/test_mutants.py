@@ -413,7 +413,7 @@ MUTANTS = {
         "TableRequest._noisy", "Fraction(squared) / (2 * cost)", "Fraction(squared) / (4 * cost)", TABLE_RHO,
     ),
     "table: a changed model is taken": (
-        "Model._checked", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
+        "Model._checked", 'if (stored := content.pop("sha256", None)) != _hash(content):', 'if not (stored := content.pop("sha256", None)):', MODEL_HASH,
     ),
     "table: an interval forgets that cells were added up": (
         "_quantile", "** summed\n", "\n", MODEL_INTERVAL,
