@@ -395,7 +395,7 @@ MUTANTS = {
         "_Run.forest", "round(2 * UNIT * math.hypot(off[a], off[b]))", "round(2 * UNIT * math.hypot(off[a], self.known[a, b][0]))", TABLE_STEPS,
     ),
     "table: pairs without records are not chosen from": (
-        "_Run.worst_fitted", "if f not in self.tables]", "if f not in self.tables and min(self.known[f])]", TABLE_STEPS,
+        "_Run.auto", "if f not in forest]", "if f not in forest and min(self.known[f])]", TABLE_STEPS,
     ),
     "table: the fit weighs by true counts": (
         "_Run.measure", "1 / max(found.deviation_squared, NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
@@ -413,7 +413,7 @@ MUTANTS = {
         "TableRequest._noisy", "Fraction(squared) / (2 * cost)", "Fraction(squared) / (4 * cost)", TABLE_RHO,
     ),
     "table: a changed model is taken": (
-        "Model._checked", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
+        "Model._checked", 'if (stored := content.pop("sha256", None)) != _hash(content):', 'if not (stored := content.pop("sha256", None)):', MODEL_HASH,
     ),
     "table: an interval forgets that cells were added up": (
         "_quantile", "** summed\n", "\n", MODEL_INTERVAL,

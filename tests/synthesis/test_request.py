@@ -181,6 +181,40 @@ def test_every_path_costs_epsilon_exactly_and_its_ratios_less(relation, epsilon,
     assert path.epsilon > 0.999 * float(epsilon)
 
 
+@pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
+def test_every_path_costs_all_of_it_however_little_room_the_cliques_have(options, monkeypatch):
+    chance_ = numbers()
+    shortest = 0
+    for _ in range(15):
+        sizes = tuple(int(size) for size in chance_.integers(2, 6, int(chance_.integers(3, 8))))
+        most = int(chance_.integers(9, 80))
+        monkeypatch.setattr(families, "CLIQUE_MAX", most)
+        monkeypatch.setattr(runs, "CLIQUE_MAX", most)
+        table = released(n=4000, epsilon="40", sizes=sizes, **options)
+        assert table.cost == table.request.budget
+        assert table.law.tree.largest <= most
+        chosen = {step.family for step in table.steps if step.kind == "choice"} - {None}
+        shortest += 0 < len(chosen) < len(sizes)
+    assert shortest > 0
+
+
+def test_columns_are_not_put_in_order_anew_for_every_pair_that_waits(monkeypatch):
+    """With a hundred columns that would take hours, all of them after the charge."""
+    ordered = []
+    monkeypatch.setattr(runs, "Elimination", lambda *to: ordered.append(to) or Elimination(*to))
+    table = released(n=4000, epsilon="400", sizes=(2,) * 14)
+    assert sum(step.kind == "choice" for step in table.steps) > 30
+    assert len(ordered) < len(table.request.families)
+    ordered.clear()
+    monkeypatch.setattr(runs, "_ORDERS", 7)
+    monkeypatch.setattr(families, "CLIQUE_MAX", 8)
+    monkeypatch.setattr(runs, "CLIQUE_MAX", 8)
+    table = released(n=4000, epsilon="400", sizes=(2,) * 14)
+    chosen = sum(step.kind == "choice" for step in table.steps)
+    assert table.cost == 400
+    assert len(ordered) <= 7 + 1 + 2 * chosen
+
+
 def test_auto_measures_pairs_where_it_can_pay_for_them():
     table = released(n=4000, epsilon="40")
     assert any(step.kind == "choice" for step in table.steps)
@@ -407,6 +441,35 @@ def test_every_family_lies_in_the_clique_of_its_last_column():
             assert all(tree.place[parent] < tree.place[column] for parent in parents)
             if parents:
                 assert {*parents} <= {*tree.clique(tree.home(parents))}
+
+
+def test_a_pair_has_room_if_the_cliques_of_the_same_order_stay_small(monkeypatch):
+    """By brute force: columns are taken out in this order, and those near one become a clique."""
+    chance_ = numbers()
+    monkeypatch.setattr(families, "CLIQUE_MAX", 60)
+    verdicts = set()
+    for _ in range(40):
+        d = int(chance_.integers(3, 9))
+        sizes = [int(k) for k in chance_.integers(2, 6, d)]
+        every = pairs(sizes)
+        found = [every[int(at)] for at in chance_.integers(0, len(every), d)]
+        tree = Elimination(sizes, found)
+        for pair in every:
+            near = {column: {column} for column in range(d)}
+            for a, b in [*found, pair]:
+                near[a].add(b)
+                near[b].add(a)
+            widest = []
+            for column in reversed(tree.order):
+                clique = near.pop(column)
+                if clique != {*tree.clique(column)}:
+                    widest.append(cells(sizes, tuple(clique)))
+                for other in clique - {column}:
+                    near[other] |= clique
+                    near[other].discard(column)
+            assert tree.has_room(pair) == (max(widest, default=0) <= 60)
+            verdicts.add(tree.has_room(pair))
+    assert verdicts == {True, False}
 
 
 def test_a_pair_of_too_many_cells_is_not_counted():

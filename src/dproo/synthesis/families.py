@@ -288,12 +288,15 @@ class Elimination:
                 near[column] |= {*family} - {column}
         gone: list[int] = []
         parents: dict[int, set[int]] = {}
-        while near:
-            column = min(near, key=lambda x: (sizes[x] * cells(sizes, tuple(near[x])), x))
+        cost = {column: cells(sizes, (column, *others)) for column, others in near.items()}
+        while cost:
+            column = min(cost, key=lambda x: (cost[x], x))
             parents[column] = near.pop(column)
             gone.append(column)
+            del cost[column]
             for other in parents[column]:
                 near[other] = (near[other] | parents[column]) - {column, other}
+                cost[other] = cells(sizes, (other, *near[other]))
         self.sizes = tuple(sizes)
         self.order = gone[::-1]
         self.place = {column: place for place, column in enumerate(self.order)}
@@ -310,6 +313,23 @@ class Elimination:
     def home(self, family: Family) -> int:
         """Return the column whose clique holds a family."""
         return max(family, key=self.place.__getitem__)
+
+    def has_room(self, pair: Family) -> bool:
+        """Return whether a further pair leaves all cliques small if columns keep their order.
+
+        What a clique gains, the clique of the last of its parents gains too, until it has it.
+
+        >>> chain = [(0, 1), (1, 2), (2, 3)]
+        >>> [Elimination((2, k, 100, k), chain).has_room((0, 3)) for k in (9, 150)]
+        [True, False]
+        """
+        gained = {*pair}
+        while gained - {*self.clique(column := self.home(tuple(gained)))}:
+            gained |= {*self.parents[column]}
+            if cells(self.sizes, tuple(gained)) > CLIQUE_MAX:
+                return False
+            gained -= {column}
+        return True
 
     @cached_property
     def largest(self) -> int:

@@ -58,6 +58,8 @@ Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 _DEPENDENCE = 0.35
 _WORTH = 0.7 / 8
 _LATER = 1.5
+_ORDERS = 5_000
+"""How many pairs at most an order of the columns is sought for, which takes some milliseconds."""
 
 
 def run(request: TableRequest, count: Provider, source: RandomSource) -> Released:
@@ -83,6 +85,7 @@ class _Run:
     tables: dict[Family, Array] = field(default_factory=dict)
     weights: dict[Family, float] = field(default_factory=dict)
     known: dict[Family, Sequence[int]] = field(default_factory=dict)
+    orders: int = 0
 
     @property
     def left(self) -> Fraction:
@@ -197,15 +200,17 @@ class _Run:
         ready = self.left - plan.further * each
         later = ready * Fraction(later_weight) / Fraction(later_weight + summed)
         measured = {f: disturbance(request.sizes, f) for f in [*forest, *bare]}
-        self.measure_all(ready - later if plan.further else self.left, measured)
+        waiting = self.with_room([f for f in pairs(request.sizes) if f not in forest], forest)
+        goes_on = plan.further > 0 and bool(waiting)
+        self.measure_all(ready - later if goes_on else self.left, measured)
         records = self.total()
         law = self.fit(records)
-        if plan.further:
-            chosen = self.worst_fitted(law, plan.further, each, records)
-            if chosen:
-                self.measure_all(self.left, {f: float(cells(request.sizes, f)) for f in chosen})
-                records = self.total()
-                law = self.fit(records, law)
+        if goes_on:
+            chosen = self.worst_fitted(law, waiting, plan.further, each, records)
+            own = {f: float(cells(request.sizes, f)) for f in chosen}
+            self.measure_all(self.left, own or measured)
+            records = self.total()
+            law = self.fit(records, law)
         return law, records
 
     def plan(self, noise: Noise, sizes: Sequence[int]) -> PairPlan:
@@ -298,23 +303,39 @@ class _Run:
             part = {column: new if at == old else at for column, at in part.items()}
         return forest, bare, summed
 
-    def worst_fitted(self, law: Law, further: int, each: Fraction, records: float) -> list[Family]:
-        """Choose unmeasured pairs that the law fits worst and that keep the cliques small."""
-        waiting = [f for f in pairs(self.request.sizes) if f not in self.tables]
+    def with_room(self, waiting: Sequence[Family], families: Sequence[Family]) -> list[Family]:
+        """Return the pairs that probably keep the cliques small beside these families.
+
+        A new order of the columns is sought, which takes long, only where this one has no room.
+        """
+        sizes = self.request.sizes
+        tree = Elimination(sizes, families)
+        found = []
+        for pair in waiting:
+            has_room = tree.has_room(pair)
+            if not has_room and self.orders < _ORDERS:
+                self.orders += 1
+                has_room = Elimination(sizes, [*families, pair]).largest <= CLIQUE_MAX
+            if has_room:
+                found.append(pair)
+        return found
+
+    def worst_fitted(
+        self, law: Law, waiting: list[Family], further: int, each: Fraction, records: float
+    ) -> list[Family]:
+        """Choose waiting pairs that the law fits worst and that keep the cliques small."""
         expected = law.pairs(waiting)
         scores = {f: self.score(f, records * expected[f]) for f in waiting}
         worst: list[Family] = []
         families = [f for f in self.tables if f]
-        while len(worst) < further:
-            waiting = [
-                f
-                for f in waiting
-                if f not in worst
-                and Elimination(self.request.sizes, [*families, *worst, f]).largest <= CLIQUE_MAX
-            ]
+        for _ in range(further):
             if not waiting:
                 break
             pair = self.choose(waiting, [scores[f] for f in waiting], each)
-            if pair is not None:
+            if pair is None:
+                raise AssertionError
+            waiting.remove(pair)
+            if Elimination(self.request.sizes, [*families, *worst, pair]).largest <= CLIQUE_MAX:
                 worst.append(pair)
+                waiting = self.with_room(waiting, [*families, *worst])
         return worst
