@@ -363,6 +363,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(arguments, error, message):
             "neighbours must be 'replace' for subrr, got 'add-remove'.",
         ),
         ("subrr", {"draws": 11}, ValueError, "draws must be at most 10, got 11."),
+        ("roo", {"draws": 10**9}, ValueError, "draws must be at most 10000000, got 1000000000."),
     ],
 )
 def test_wrong_samplers_are_refused_in_one_sentence(name, options, error, message):

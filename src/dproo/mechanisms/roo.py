@@ -21,6 +21,9 @@ from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.roo_joint import FACTORS_MAX, LETTERS_MAX, Urn, least_pseudo, risen
 
+DRAWS_MAX = 10**7
+"""The most letters of one release: each is named in the pair of outputs that leaks most."""
+
 
 def epsilon_of(q: Number, *, n: int, k: int) -> Fraction:
     """Return the epsilon of ROO with obscuring probability ``q``, rounded up.
@@ -113,7 +116,7 @@ class RevealOrObscure(Mechanism):
             if not min(self._shares.sizes) > 0:
                 raise ValueError(refusal("prior", "be positive", str(min(self.prior))))
         self._set(
-            draws=whole("draws", self.draws, at_least=1),
+            draws=whole("draws", self.draws, at_least=1, at_most=DRAWS_MAX),
             records_per_person=whole("records_per_person", self.records_per_person, at_least=1),
         )
 

@@ -14,7 +14,7 @@ from dproo.core.draw import RandomSource, pick_many
 from dproo.core.partition import without_replacement
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import Mechanism, Transition
-from dproo.mechanisms.roo import alpha_of
+from dproo.mechanisms.roo import DRAWS_MAX, alpha_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,8 @@ class SubsampledRandomizedResponse(Mechanism):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._set(draws=whole("draws", self.draws, at_least=1, at_most=self.n))
+        most = min(self.n, DRAWS_MAX)
+        self._set(draws=whole("draws", self.draws, at_least=1, at_most=most))
 
     @cached_property
     def q(self) -> Fraction:

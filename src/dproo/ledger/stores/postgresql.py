@@ -82,7 +82,7 @@ _SUMS = (
 )
 _MAY_RECORD = "SELECT has_function_privilege('dproo.record(bigint, text, text)', 'EXECUTE')"
 _PAUSE = 0.05  # seconds between attempts to reach a restarting server
-_LOST = "lost the connection. Nothing was charged; try again."
+_LOST = "lost the connection; try again."
 
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
     "42501": (
@@ -95,14 +95,14 @@ _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
     "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
     "55P03": (
         BusyLedgerError,
-        "was held by other processes for too long. Nothing was charged; try again.",
+        "was held by other processes for too long; try again.",
     ),
 }
 _MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
 _STANDBY = (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one.")
 _SENTENCES |= dict.fromkeys(("0A000", "25006"), _STANDBY)
 _SENTENCES |= dict.fromkeys(("3F000", "42P01", "42703", "42883"), _MISSING)
-_ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing was charged.")
+_ELSE = (UnusableLedgerError, "refused the query; details are withheld.")
 
 
 class LostError(Exception):
