@@ -79,6 +79,15 @@ def test_cells_in_memory_are_counted_by_their_text(data: Any) -> None:
     assert list(counting.count(data, alphabet=[7, 2**53 + 1])) == [3, 1, 2]
 
 
+def test_a_frame_of_narwhals_is_that_of_its_own_library() -> None:
+    narwhals = pytest.importorskip("narwhals")
+    table = pa.table({"a": ["x", None], "b": ["x", "y"]})
+    for own in (table, table.to_pandas(), pl.from_arrow(table).lazy()):
+        assert list(counting.count(narwhals.from_native(own), alphabet={"a": ["x"]})) == [1, 1]
+    series = narwhals.from_native(pl.Series(["x", None]), series_only=True)
+    assert list(counting.count(series, alphabet=["x"])) == [1, 1]
+
+
 def test_cells_that_are_equal_to_python_but_not_as_text_are_told_apart() -> None:
     for cells in (
         [1, True, 1, None, True],

@@ -176,6 +176,19 @@ def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_p
         assert list(counts) == [2, 1], part
 
 
+NO_TEXTS = [pd.NA, pd.NaT, None, float("nan"), 0, True, b"a", ("a", 0), pd.Timestamp(2024, 1, 1)]
+
+
+@pytest.mark.parametrize("name", NO_TEXTS, ids=repr)
+def test_a_name_of_pandas_that_is_no_text_is_that_of_no_column(name: Any) -> None:
+    names = pd.Index([name, "a"], dtype=object, tupleize_cols=False)
+    frame = pd.DataFrame([["x", "x"], ["x", None]], columns=names)
+    assert list(counting.count(frame, alphabet={"a": ["x"]})) == [1, 1]
+    assert list(counting.count(frame[["a"]], alphabet=["x"])) == [1, 1]
+    with pytest.raises(ValueError, match="column must be a column of the data"):
+        counting.count(frame, alphabet=["x"], column="b")
+
+
 def attributes_asked_for() -> list[str]:
     """Return every attribute that the package asks an object for, by its source."""
     source = Path(dproo.__file__).parent

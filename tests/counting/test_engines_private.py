@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -311,6 +313,49 @@ def test_an_exit_that_a_library_replaced_never_looks_like_success() -> None:
 def awaited() -> Any:
     """Return the state of a charge that is still awaited."""
     return run._ChargeState()
+
+
+TABLE = pa.table({"a": ["x"] * 5})
+
+
+def interrupted(end: type[BaseException] | None) -> Iterator[pa.RecordBatch]:
+    """Yield a batch, then end in this way when interrupted."""
+    yield from TABLE.to_batches()
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)  # DuckDB may read in a thread that signals do not reach
+    except KeyboardInterrupt:
+        if end is not None:
+            raise end(CANARY) from None
+
+
+def a_reader_of(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(TABLE.schema, batches)
+
+
+class Stream:
+    """A stream of another library, whose errors pass through C code."""
+
+    schema = TABLE.schema
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._reader = a_reader_of(batches)
+
+    def __arrow_c_stream__(self, requested: object = None) -> object:
+        return self._reader.__arrow_c_stream__(requested)
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, None])
+@pytest.mark.parametrize("hold", [a_reader_of, Stream])
+def test_an_interrupt_of_a_stream_goes_on_whatever_becomes_of_it(
+    hold: Callable[[Any], Any], end: type[BaseException] | None
+) -> None:
+    """It was a failed count once, or the records before it were taken for all."""
+    before = [*map(signal.getsignal, signal.valid_signals())]
+    with pytest.raises(KeyboardInterrupt) as raised:
+        counting.count(hold(interrupted(end)), alphabet=["x"])
+    assert raised.value.__context__ is None
+    assert [*map(signal.getsignal, signal.valid_signals())] == before
 
 
 CRASH = """

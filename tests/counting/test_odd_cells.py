@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import enum
 import random
 import signal
@@ -297,6 +298,32 @@ def test_a_missing_cell_is_missing_beside_a_column_of_objects_too(name: str) -> 
         alone = counting.count(column, alphabet=letters)
         beside = counting.count(frame, alphabet={"a": letters, "b": ["x"]})
         assert alone[letters.size] == beside[letters.size] == 1
+
+
+ITEMS: dict[str, Any] = {
+    "texts": ["x", "7", None],
+    "integers": [7, 8, None],
+    "floats": [7.0, 0.5, None],
+    "booleans": [True, False, None],
+    "dates": [dt.date(2024, 1, 1), dt.date(1, 1, 1), None],
+    "moments": [*np.array(["2024-01-01T12", "1970-01-01"], "M8[us]").tolist(), None],
+    "decimals": [Decimal(7), Decimal("0.5"), None],
+}
+
+
+@pytest.mark.parametrize("make", [pa.array, pl.Series, pd.Series, pd.array, np.array])
+@pytest.mark.parametrize("name", ITEMS)
+def test_the_items_of_a_column_are_its_cells(make: Callable[[Any], Any], name: str) -> None:
+    """All of Arrow were `other` once."""
+    cells = ITEMS[name]
+    letters = DAYS if name == "moments" else ["x", "7", "true", "2024-01-01"]
+    items = list(make(cells))
+    counts = counting.count(cells, alphabet=letters)
+    assert counts.n == 3
+    assert counting.count(items, alphabet=letters) == counts
+    records = [{"a": "x", "b": cell} for cell in (*items, *items, *cells)]
+    if name != "moments":
+        assert list(counting.count(records, alphabet={"a": ["x"]}, person="b")) == [2, 1]
 
 
 VIEWS = pa.array(["x", None, "7", "x"], pa.string_view())

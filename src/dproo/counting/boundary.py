@@ -201,6 +201,39 @@ def apart(
     return errand.result
 
 
+def heeding(action: Callable[[], Result]) -> Result:
+    """Run an action here; an interrupt in it is raised, whatever a library has made of it.
+
+    C code that calls Python, as Arrow and DuckDB do to read a stream, replaces its exceptions.
+    """
+    handlers: dict[signal.Signals, tuple[Any, Any]] = {}
+    interrupts: list[BaseException] = []
+
+    def noting(handler: Callable[..., object]) -> Callable[..., None]:
+        def handle(*signalled: Any) -> None:
+            try:
+                handler(*signalled)
+            except _INTERRUPTS as interrupt:
+                interrupts.append(interrupt)
+                raise
+
+        return handle
+
+    try:
+        if current_thread() is main_thread():  # no other receives signals
+            for number in signal.valid_signals():
+                if callable(own := signal.getsignal(number)):
+                    handlers[number] = own, noting(own)
+                    signal.signal(number, handlers[number][1])
+        return action()
+    finally:
+        for number, (own, noted) in handlers.items():
+            if signal.getsignal(number) is noted:  # the action may have set another
+                signal.signal(number, own)
+        if interrupts:
+            raise interrupts[0]
+
+
 def _start(errand: _Errand[Any], *, is_due: bool) -> None:
     try:
         Thread(target=errand.run, name="dproo-engine", daemon=True).start()

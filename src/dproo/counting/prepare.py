@@ -120,5 +120,7 @@ def open_scan(data: Any, query: CountQuery) -> Scan:
 @refusing
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return data as the first source opens it that supports it, or None."""
+    if type(data).__module__.partition(".")[0] == "narwhals":
+        data = data.to_native()
     opened = (source(data, query) for source in SOURCES)
     return next((table for table in opened if table is not None), None)

@@ -35,11 +35,13 @@ class Table:
         try:
             if self.columns is None:
                 return self.plan((), query)
-            names = [column.name for column in self.columns]
-            if not query.read and len(names) > 1:
+            if not query.read and len(self.columns) > 1:
                 query.require_column("table")
+            # In pandas a name may be anything, such as NA, which nothing can be compared with.
+            names = [column.name for column in self.columns if isinstance(column.name, str)]
             require_columns(query.read, among=names)
-            places = [names.index(name) for name in query.read] or [0]
+            by_name = {column.name: place for place, column in enumerate(self.columns)}
+            places = [by_name[name] for name in query.read] or [0]
             columns = tuple(self.columns[place] for place in places)
             warnings = check_fit(columns, query.axes)
             scan = self.plan(places, query)

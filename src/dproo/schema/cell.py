@@ -36,9 +36,14 @@ _NUMBER = re.compile(NUMBER_TEXT)
 
 
 def plain(cell: Any) -> Any:
-    """Return the value of a NumPy scalar or an enumeration's member; anything else unchanged."""
+    """Return the value of a scalar of NumPy or Arrow, or of an enumeration's member.
+
+    Anything else is returned unchanged.
+    """
     if isinstance(cell, Enum):
         cell = cell.value
+    if type(cell).__module__ == "pyarrow.lib" and hasattr(type(cell), "as_py"):
+        return cell.as_py()
     if not is_scalar(cell):
         return cell
     value = cell.item()
