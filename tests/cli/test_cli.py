@@ -21,6 +21,7 @@ from dproo import open as opened
 from dproo.cli import MENU, commands
 from dproo.cli.commands import cli, run
 from dproo.core.checks import shown
+from dproo.errors import LedgerError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
@@ -419,6 +420,42 @@ def test_what_is_wrong_with_defaults_is_named_but_no_value(content, sentence, tm
         "Error: config must contain only tables of options, in TOML (if its name ends in .toml, "
         f"what is wrong is named), got {shown(str(tmp_path / 'data.csv'))}.\n"
     )
+
+
+def test_a_default_stands_beside_options_that_leave_it_without_effect(tmp_path):
+    folder = tmp_path / "dproo"
+    folder.mkdir()
+    (folder / "dproo.toml").write_text(
+        '[sample]\nsampler = "roo"\nreadings = ["text"]\n[check]\nreadings = ["text"]\n'
+        '[plan]\ndelta = "1e-9"\n[synthesize]\nreadings = ["text"]\n'
+    )
+    field = {"name": "diagnosis", "type": "string", "categories": ["flu", "cold"]}
+    (tmp_path / "book.json").write_text(json.dumps({"schema": {"fields": [field]}}))
+    book = ("--codebook", str(tmp_path / "book.json"))
+    data, epsilon = FREE[1], ("--epsilon", "1")
+    free = ("--neighbours", "replace", "--no-ledger")
+    for words in (
+        ("sample", data, *epsilon, *free, *book),
+        ("check", data, *book),
+        ("plan", *epsilon, "--n", "100", *book),
+        ("synthesize", data, *epsilon, *free, *book, "--rows", "3"),
+    ):
+        assert dproo(*words).returncode == 0, words
+    refused = dproo("sample", data, *epsilon, *free, *book, "--sampler", "subrr")
+    assert "--sampler cannot be used with --codebook" in refused.stderr
+
+
+def test_even_a_quiet_release_says_that_it_is_kept_nowhere(monkeypatch, capsys):
+    def full(*_):
+        raise LedgerError("the disk is full.")
+
+    assert run(["ledger", "init", "visits", "--budget", "2"]) == 0
+    monkeypatch.setattr(Ledger, "record", full)
+    capsys.readouterr()
+    assert run([*RELEASE, "--dataset", "visits", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert out.strip() in codes()
+    assert err.startswith("Warning: The ledger charged this release, entry 2, and could not record")
 
 
 def test_defaults_in_the_working_folder_are_not_read(tmp_path):

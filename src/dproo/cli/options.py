@@ -309,6 +309,8 @@ def release(
                 echo(f"{column}: left out; {why}.", err=True)
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(warned))
+    elif not options["as_json"] and receipt.ledger is not None and receipt.ledger.head is None:
+        warn(receipt.warnings[-1:])  # it is kept nowhere else
 
 
 def book_of(path: str | None) -> Address:

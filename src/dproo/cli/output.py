@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
@@ -86,9 +87,11 @@ _SPELLED = {
 def refuse_unused(
     options: Mapping[str, Any], defaults: Mapping[str, Any], used: Container[str], why: str
 ) -> None:
-    """Raise if an option that would have no effect is not at its default."""
+    """Raise if an option that would have no effect is given, unless by the user's own defaults."""
+    source = click.get_current_context().get_parameter_source
     for name, default in defaults.items():
-        if name not in used and options[name] != default:
+        is_idle = name not in used and source(name) is not ParameterSource.DEFAULT_MAP
+        if is_idle and options[name] != default:
             spelled = _SPELLED.get(name, name).replace("_", "-")
             raise ValueError(f"--{spelled} cannot be used {why}.")
 
