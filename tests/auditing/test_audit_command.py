@@ -179,9 +179,12 @@ def test_an_audit_of_a_program_that_hangs_can_be_stopped(stop, files, tmp_path):
     pair = ["--dataset", files[0], "--neighbour", files[1]]
     command = [*DPROO, "--command", f"'{script}' {{}}", *pair, "--epsilon", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        started.read_text()
-        process.send_signal(stop)
-        assert "stopped; nothing was charged." in process.communicate(timeout=60)[1]
+        try:
+            started.read_text()
+            process.send_signal(stop)
+            assert "stopped; nothing was charged." in process.communicate(timeout=60)[1]
+        finally:
+            process.kill()  # a failure must not wait for it
     assert process.returncode == 2
 
 

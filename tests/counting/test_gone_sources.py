@@ -155,10 +155,6 @@ class Library:
         raise RuntimeError(name)
 
 
-def _another_library(_: Path) -> Any:
-    return Library()
-
-
 ASKED: dict[str, Callable[[dproo.Dataset], Any]] = {
     "columns": lambda data: data.columns,
     "codebook": lambda data: data.codebook(epsilon=1, delta="1e-6"),
@@ -190,11 +186,17 @@ def assert_refused(data: dproo.Dataset, sentence: str) -> None:
         _a_query_of_a_dropped_table,
         _a_closed_connection,
         _a_lost_file_of_polars,
-        _another_library,
     ],
 )
 def test_what_a_library_cannot_open_is_refused(gone: Callable[[Path], Any], tmp_path: Path) -> None:
     assert_refused(dproo.open(gone(tmp_path)), "Nothing was read or charged|readable schema")
+
+
+def test_what_answers_no_question_about_itself_is_refused() -> None:
+    data = dproo.open(Library())
+    with pytest.raises(TypeError, match="got 'Library'. A connection needs a table") as failed:
+        data.value("cell", ["x"], epsilon=1)
+    assert failed.value.__cause__ is None
 
 
 class Panic(BaseException):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import apart
 
 PLACE = "{}"
 
@@ -64,7 +65,7 @@ class Command:
         arguments = [argument.replace(PLACE, path) for argument in self._arguments]
         runs, pool = _Runs(), ThreadPoolExecutor(os.cpu_count())
         try:
-            return list(pool.map(runs.letter, [arguments] * size))
+            return apart(lambda: list(pool.map(runs.letter, [arguments] * size)), stop=runs.stop)
         finally:
             runs.stop()
             pool.shutdown(cancel_futures=True)
