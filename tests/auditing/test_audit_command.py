@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from support import commands
+from support.commands import Started
 
 import dproo
 from dproo.auditing.program import Command, Failure
@@ -178,7 +179,7 @@ def test_an_audit_of_a_program_that_hangs_can_be_stopped(stop, files, tmp_path):
     script.chmod(0o755)
     pair = ["--dataset", files[0], "--neighbour", files[1]]
     command = [*DPROO, "--command", f"'{script}' {{}}", *pair, "--epsilon", "1"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with Started(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             started.read_text()
             process.send_signal(stop)

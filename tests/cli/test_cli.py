@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 import pytest
-from support.commands import COMMAND, MAIN, dproo
+from support.commands import COMMAND, MAIN, Started, dproo
 
 from dproo import Alphabet, Ledger
 from dproo import open as opened
@@ -602,7 +602,7 @@ def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""
     ours, terminal = pty.openpty()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=terminal) as process:
+    with Started(command, stdin=subprocess.PIPE, stderr=terminal) as process:
         shown = os.read(ours, 1000).decode()  # which waits for it
         process.communicate()
     shown += os.read(ours, 1000).decode()

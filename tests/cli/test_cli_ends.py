@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.commands import COMMAND, dproo
+from support.commands import COMMAND, Started, dproo
 from support.draws import DICE, SOAK, some
 
 from dproo.ledger import Ledger
@@ -95,7 +95,7 @@ def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(c
         "counting.Scan.count_several = count\n"
         "main()"
     )
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", code, *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -240,11 +240,11 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
 def struck(end, after):
     """Run a release and end it some seconds after its first instruction; return how it ended."""
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", READY, *SAMPLE, "--quiet"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(end, signal.default_int_handler),  # noqa: PLW1509
+        preexec_fn=lambda: signal.signal(end, signal.default_int_handler),
     ) as process:
         assert process.stderr.read(1) == b"."
         with suppress(subprocess.TimeoutExpired):
@@ -301,7 +301,7 @@ def test_a_signal_while_nobody_reads_the_result_says_that_it_is_kept(end):
     Path("codes.txt").write_text(f"{'a' * 1000}\n{'b' * 1000}\n")
     Path("data.csv").write_text("code\n" + f"{'a' * 1000}\n" * 10_000)
     reading, writing = os.pipe()
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", code, *SYNTHESIZE[:-3], "300", *SYNTHESIZE[-2:]],
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -338,7 +338,7 @@ def test_a_signal_stops_a_count_that_never_ends_and_says_that_the_charge_stays(o
         command[command.index("data")] = "people"
         entry = "entry 3 of 'people'"
     reading, writing = os.pipe()
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", code, *command],
         stdin=reading,
         stdout=subprocess.PIPE,

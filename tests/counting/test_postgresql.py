@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.rows import dict_row
+from support.commands import Started
 from support.databases import counted, role_of
 from support.releasing import sample
 
@@ -310,11 +311,11 @@ def test_the_query_of_a_process_that_ends_is_ended(
     command = [str(Path(sys.executable).parent / "dproo"), "sample", postgresql, "--no-ledger"]
     command += ["--table", slow_view, "--column", "code", "--epsilon", "1"]
     command += ["--alphabet", str(tmp_path / "letters.txt")]
-    with subprocess.Popen(
+    with Started(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=hear,  # noqa: PLW1509 - nothing else runs in the child yet
+        preexec_fn=hear,
     ) as child:
         eventually(lambda: running(server) == 1 or child.poll() is not None)
         assert child.poll() is None, child.stdout

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from support.commands import Started
 from support.databases import counted, role_of
 
 from dproo import counting
@@ -148,7 +149,7 @@ with socket.create_server(("127.0.0.1", 0)) as server:
 
 def test_a_server_that_starts_up_is_told_as_that() -> None:
     """In a process of its own: psycopg waits for the answer to a ping with Python at rest."""
-    with subprocess.Popen([sys.executable, "-c", STARTING], stdout=subprocess.PIPE) as starting:
+    with Started([sys.executable, "-c", STARTING], stdout=subprocess.PIPE) as starting:
         assert starting.stdout is not None
         port = int(starting.stdout.readline())
         sentence = refused(f"postgresql://127.0.0.1:{port}/x?sslmode=disable&gssencmode=disable")

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from support.commands import Started
 from support.draws import some
 
 import dproo
@@ -392,7 +393,7 @@ ENDS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
 def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> None:
     """Its standard input stays open, as that of an agent that hangs does."""
     command = [COMMAND, "mcp", str(folder / "agents.toml")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with Started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         hello = {"protocolVersion": "2025-03-26", "capabilities": {}}
         hello |= {"clientInfo": {"name": "test", "version": "1"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -408,7 +409,7 @@ def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> 
 def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> None:
     command = [COMMAND, "mcp", str(folder / "agents.toml")]
     call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "budget"}}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with Started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         odd = ["\ud800", "a\udfff", {"\ud800": 1}, "long"]
@@ -500,7 +501,7 @@ serve(Slow())
 )
 def test_a_call_learns_that_nobody_waits_for_it(way: Any, code: int | set[int]) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as server:  # type: ignore[call-overload]
+    with Started([sys.executable, "-c", SLOW], **pipes) as server:  # type: ignore[call-overload]
 
         def tell(method: str, params: dict[str, Any], **more: int) -> None:
             message = {"jsonrpc": "2.0", "method": method, "params": params, **more}

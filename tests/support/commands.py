@@ -16,10 +16,20 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
 MAIN = "from dproo.cli import main; main()"
 _LONGEST = 100_000  # bytes of an order
+
+
+class Started(subprocess.Popen[Any]):
+    """A process that does not outlive a failure of its test, which would wait for its end."""
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *raised)
 
 
 def dproo(

@@ -10,6 +10,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+from support.commands import Started
+
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "docs" / "_build"
 PAGES = [
@@ -123,9 +125,7 @@ def _run(commands: list[str], folder: Path, environment: dict[str, str]) -> list
 def serve(command: str, folder: Path, environment: dict[str, str]) -> None:
     """Start a page, and end it by Ctrl-C once it has printed its address."""
     line = command.partition("#")[0].split()
-    with subprocess.Popen(
-        line, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE
-    ) as child:
+    with Started(line, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline().startswith("http://127.0.0.1:"), command
         child.send_signal(signal.SIGINT)

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from support.commands import Started
+
 from dproo.ledger import Ledger
 
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
@@ -158,7 +160,7 @@ def served(
     command = [*COMMAND, "serve", "--folder", str(folder), "--ledger", str(ledger), *options]
     known = {**os.environ, **(environment or {})}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, env=known, **pipes, text=True) as process:
+    with Started(command, env=known, **pipes, text=True) as process:
         try:
             url = process.stdout.readline().strip() if process.stdout else ""
             yield Served(url, folder, ledger, process)

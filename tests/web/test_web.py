@@ -19,7 +19,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.commands import dproo
+from support.commands import Started, dproo
 from support.draws import some
 from support.row_files import excel
 from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, listed, request, served
@@ -537,7 +537,7 @@ def test_a_missing_extra_is_named_with_its_remedy():
 
 
 def test_an_interrupt_ends_it_quietly(tmp_path):
-    with subprocess.Popen(
+    with Started(
         [*COMMAND, "serve", "--json", "--folder", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -560,7 +560,7 @@ def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     folder, ledger = admissions(tmp_path, budget="1")
     command = [sys.executable, "-c", code, "serve", "--folder", folder, "--ledger", ledger]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, **pipes, text=True) as process:
+    with Started(command, **pipes, text=True) as process:
         page = Served(process.stdout.readline().strip(), folder, ledger, process)
         questions = [("POST", "/api/columns", b"{}"), ("GET", "/api/ledger", b"")]
         with contextlib.ExitStack() as stack:

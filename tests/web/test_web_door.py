@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from support.commands import Started
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, request, served, token_of
 
 from dproo.web import gate
@@ -195,7 +196,7 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path, monkeypatch, folde
 def test_without_a_browser_for_scripts_the_link_is_left_to_the_person(tmp_path, browser):
     command = [*COMMAND, "serve", "--open", "--folder", str(tmp_path)]
     environment = {**os.environ, "BROWSER": browser, "PATH": str(tmp_path)}
-    with subprocess.Popen(
+    with Started(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline().startswith("http://127.0.0.1:")
@@ -347,7 +348,7 @@ def test_a_page_in_the_background_of_a_terminal_goes_on(tmp_path):
                 shown += os.read(master, 1 << 16).decode()
         return found[-1]
 
-    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
+    with Started(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.write(master, f"{COMMAND[0]} serve --folder {tmp_path} &\n".encode())
         link = press(b"", r"(http://127\S+)\s")
         port = int(link.split(":")[2].partition("/")[0])
@@ -368,9 +369,7 @@ def test_a_page_in_the_background_of_a_terminal_goes_on(tmp_path):
 
 def test_each_link_is_an_object_if_asked(tmp_path):
     command = [*COMMAND, "serve", "--json", "--folder", str(tmp_path)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         links = []
         for _ in range(2):
             links.append(json.loads("".join(process.stdout.readline() for _ in range(5)))["url"])

@@ -25,6 +25,7 @@ import pytest
 from pyarrow import parquet
 from starlette.requests import Request
 from starlette.responses import Response
+from support.commands import Started
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
 from dproo.core.numbers import percent
@@ -633,7 +634,7 @@ class Slow:
 
 def echoed(sent):
     """Return what the server takes from a release that sends these bytes, and the last share."""
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:  # noqa: S607
+    with Started(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
         running = releases._Running("visits", "", cat)
         return running.answer(sent), running.share
 
