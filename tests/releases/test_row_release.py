@@ -22,9 +22,9 @@ from dproo.cli.commands import cli
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
-from dproo.mechanisms.network import SENSITIVITY, Family, Network, dependence
+from dproo.mechanisms.network import LEARNED_MAX, SENSITIVITY, Family, Network, dependence
 from dproo.releases.protection import Groups, Protection
-from dproo.releases.row import LEARNED_MAX, RowRequest, RowTables
+from dproo.releases.row import RowRequest, RowTables
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -430,6 +430,7 @@ def test_a_network_of_many_columns_is_not_learned():
         lambda: data.rows(book, size=9, epsilon=1),
         lambda: data.synthesize(book, epsilon=1),
         lambda: data.synthesize(columns=book.columns, epsilon=900, delta="1e-3"),
+        lambda: dproo.plan(codebook=book, n=9, epsilon=1),
     ):
         with pytest.raises(ValueError, match=sentence):
             refused()

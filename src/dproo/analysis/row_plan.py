@@ -150,7 +150,7 @@ def table_noise(
     neighbours: Relation = REPLACE,
 ) -> float:
     """Return about how far the noise of a private table moves pairs of columns on average."""
-    wiring = settled(network, book.parents)
+    wiring = settled(network, book.parents, len(book.sizes))
     parents = book.parent_places if wiring == DECLARED else [()] * len(book.sizes)
     # A table draws no column after its parents: they may form a circle, which is one family.
     families = dict.fromkeys(tuple(sorted((*found, i))) for i, found in enumerate(parents))

@@ -111,7 +111,11 @@ LEARNED: Final = "learned"
 INDEPENDENT: Final = "independent"
 
 
-def settled(wiring: Wiring, parents: object) -> Wiring:
+LEARNED_MAX = 300
+"""The most columns whose network is learned: the time grows with the cube of their number."""
+
+
+def settled(wiring: Wiring, parents: object, columns: int) -> Wiring:
     """Return where a network comes from, given the declared parents, if there are any."""
     wiring = one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
     if wiring == DECLARED and parents is None:
@@ -120,7 +124,12 @@ def settled(wiring: Wiring, parents: object) -> Wiring:
             " 'parents' of its columns, or let the network be learned."
         )
     if wiring == AUTO:
-        return LEARNED if parents is None else DECLARED
+        wiring = LEARNED if parents is None else DECLARED
+    if wiring == LEARNED and columns > LEARNED_MAX:
+        raise ValueError(
+            f"network must be declared or independent where there are more than {LEARNED_MAX}"
+            f" columns, got {columns:,}."
+        )
     return wiring
 
 
@@ -197,7 +206,7 @@ class Network:
         cls, wiring: Wiring, parents: Mapping[str, Sequence[str]] | None, sizes: Sequence[int]
     ) -> Network | None:
         """Return the network if it does not depend on data, or None if it is learned."""
-        wiring = settled(wiring, parents)
+        wiring = settled(wiring, parents, len(sizes))
         if wiring == INDEPENDENT or len(sizes) == 1:
             return cls(tuple(map(Family, range(len(sizes)))), tuple(sizes))
         if wiring == LEARNED or parents is None:

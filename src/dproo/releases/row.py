@@ -123,19 +123,6 @@ ROWS_MAX = 10_000
 """The most rows of one release: each pays its own share of epsilon."""
 
 
-LEARNED_MAX = 300
-"""The most columns whose network is learned: the time grows with the cube of their number."""
-
-
-def require_few(columns: Sequence[str]) -> None:
-    """Refuse to learn a network of so many columns that it would take hours."""
-    if len(columns) > LEARNED_MAX:
-        raise ValueError(
-            f"network must be declared or independent where there are more than {LEARNED_MAX}"
-            f" columns, got {len(columns):,}."
-        )
-
-
 @dataclass(frozen=True, kw_only=True)
 class RowRequest(Request):
     """All public choices of the release of whole rows, checked; it holds nothing of the data.
@@ -179,8 +166,6 @@ class RowRequest(Request):
                 refusal("shares", f"add up to {shown(left)}", sum(self.shares))
                 + " That is epsilon, less what the choice of a network costs."
             )
-        if self.declared is None:
-            require_few(self.codebook.columns)
         largest = sorted(self.codebook.sizes)[-2:]
         if self.declared is None and prod(largest) > PAIR_MAX:
             raise ValueError(

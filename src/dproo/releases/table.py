@@ -27,7 +27,7 @@ from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled
 from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
 from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest, longest_name
-from dproo.releases.row import folded, require_few
+from dproo.releases.row import folded
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
 from dproo.schema.codebook import CodeBook, Field
@@ -68,8 +68,6 @@ class ModelRequest(Request):
             raise ValueError(
                 refusal("epsilon", "be at least 1e-12 for a table", float(self.epsilon))
             )
-        if self.wiring == LEARNED:
-            require_few(self.columns)
         for field in self.codebook.fields:
             if field.size > CLIQUE_MAX:
                 raise ValueError(
@@ -88,7 +86,7 @@ class ModelRequest(Request):
     @property
     def wiring(self) -> Wiring:
         """Where the network comes from."""
-        return settled(self.network, self.codebook.parents)
+        return settled(self.network, self.codebook.parents, len(self.columns))
 
     def mechanism(self, n: int) -> TableRequest:
         """Return the certified mechanism; ``n`` is ignored if the number of records is private."""
