@@ -58,10 +58,6 @@ class Running:
         self._count = 0
         self._ending_since: float | None = None
 
-    @property
-    def _is_ending(self) -> bool:
-        return self._ending_since is not None
-
     def answer(
         self, desk: Desk, tool: str, arguments: dict[str, Any], is_awaited: Callable[[], bool]
     ) -> dict[str, Any]:
@@ -70,7 +66,7 @@ class Running:
             self._count += 1
         try:
             return desk.answer(
-                tool, arguments, is_awaited=lambda: not self._is_ending and is_awaited()
+                tool, arguments, is_awaited=lambda: self._ending_since is None and is_awaited()
             )
         finally:
             with self._changed:
@@ -94,7 +90,7 @@ class Running:
 
     def leave_to_signal(self) -> None:
         """Wait for a signal's end of the program, if one came before the input ended."""
-        if self._is_ending:
+        if self._ending_since is not None:
             threading.Event().wait()
 
 
