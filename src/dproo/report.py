@@ -24,6 +24,7 @@ from dproo.errors import (
     OutputError,
     ReleaseError,
     RuleRefused,
+    Stopped,
 )
 from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
@@ -175,8 +176,6 @@ def _stopped(error: BaseException | None) -> str | None:
 
     A second Ctrl-C interrupts the first, which is then its context.
     """
-    from dproo.releases.request import Stopped  # noqa: PLC0415 - loaded only after an error
-
     while error is not None:
         if isinstance(error, Stopped):
             return str(error)

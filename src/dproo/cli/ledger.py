@@ -29,6 +29,7 @@ from dproo.cli.output import (
 )
 from dproo.core.checks import refusal
 from dproo.counting.layout import FORMATS, PLAIN
+from dproo.errors import Stopped
 from dproo.ledger import (
     Account,
     ApprovalRequest,
@@ -45,7 +46,6 @@ from dproo.ledger import (
 )
 from dproo.ledger.rules import RULES, dataset_of
 from dproo.releases.charge import dataset_name, published, short_name
-from dproo.releases.request import Stopped
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 

@@ -23,10 +23,6 @@ FEW = 4
 """The most records of a rehearsal."""
 
 
-class Stopped(KeyboardInterrupt):
-    """A release was interrupted after it was charged; the message says so."""
-
-
 @dataclass(frozen=True)
 class Drawn:
     """Records that were drawn but not yet shown.
