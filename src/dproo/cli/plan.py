@@ -354,8 +354,7 @@ def _sentences(answer: RowPlan) -> list[str]:
     if answer.parents is None:
         third = "Not even independent columns stay within 10 %."
     else:
-        number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
-        third = f"Within 10 %, each column can have {number_of}."
+        third = f"Within 10 %, each column can have {counted(answer.parents, 'parent')}."
     fourth = (
         f"A private table ('dproo synthesize') serves any number of rows; its noise moves pairs of"
         f" columns by about {100 * answer.table:.1f} % in the mean, beside what its model leaves"
