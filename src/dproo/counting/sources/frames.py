@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.core.checks import refusal, uninstalled
 from dproo.core.counts import Counts
 from dproo.counting.boundary import Lazy, apart, attempt, heeding, load, loaded, required
 from dproo.counting.cells import count_rows
@@ -59,7 +59,6 @@ _SLOW = (
     "pyarrow is not installed: the cells are read one by one, which takes many times as long."
     " Install it: pip install 'dproo[frames]'."
 )
-_MISSING = "pyarrow must be installed for this: pip install 'dproo[frames]'."
 _FOREIGN = (
     "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
@@ -173,7 +172,7 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
     # The type decides: a frame may answer an attribute with a column, or with one of its labels.
     is_stream = hasattr(type(data), "__arrow_c_stream__")
     if (is_relation or is_stream) and not _has_arrow():
-        raise ValueError(_MISSING)
+        raise ValueError(uninstalled("pyarrow", extra="frames"))
     if is_relation:
         return lambda: _of_duckdb(data)
     if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
