@@ -29,6 +29,7 @@ from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import NULL, Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
+from dproo.schema.cell import library_of
 
 pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 ibis, operations = Lazy("ibis"), Lazy("ibis.expr.operations")
@@ -104,7 +105,7 @@ class Frame:
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a frame, a series or a table of a DuckDB connection, or None if data is neither."""
     if query.table is not None:
-        if type(data).__module__.partition(".")[0] not in {"duckdb", "_duckdb"}:
+        if library_of(data) not in {"duckdb", "_duckdb"}:
             return None
         connection, name = data, sql.table_name(query.table)
         sentence = refusal("table", "be a table of the connection", query.table)
@@ -144,7 +145,7 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
 
 def frame_of(data: Any) -> Frame | None:
     """Return data as a frame, a series as its only column, or None if it is neither."""
-    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    is_plain = library_of(data) in {"builtins", "collections", "numpy"}
     opened: Callable[[], Frame] | None = None
     if isinstance(data, str | os.PathLike):
         opened = _opening_parquet(data)
@@ -175,7 +176,7 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
         raise ValueError(uninstalled("pyarrow", extra="frames"))
     if is_relation:
         return lambda: _of_duckdb(data)
-    if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
+    if pyarrow is not None and library_of(data) == "pyarrow":
         return _of_arrow(data)
     return (lambda: _of_stream(data)) if is_stream else None
 
@@ -414,7 +415,7 @@ def _of_stream(data: Any) -> Frame:
 
     frame = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
     types = getattr(own, "types", ())
-    is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
+    is_ibis = [library_of(dtype) == "ibis" for dtype in types]
     if len(types) != len(frame.columns) or not all(is_ibis):
         return frame
     columns = tuple(map(_checked_by_ibis, frame.columns, types))
@@ -600,7 +601,7 @@ def pandas_kind(dtype: Any) -> str | None:
         return sql.ANY if _is_bare(dtype) else pandas_kind(dtype.categories.dtype)
     if name == "DatetimeTZDtype":
         return sql.INSTANT
-    if type(dtype).__module__.partition(".")[0] == "numpy":
+    if library_of(dtype) == "numpy":
         is_wide = dtype.kind == "f" and dtype.itemsize > _DOUBLE
         return None if is_wide else _NUMPY.get(dtype.kind)
     if name == "StringDtype":
@@ -615,7 +616,7 @@ def _is_bare(dtype: Any) -> bool:
 
 def _frame_kind(dtype: Any) -> str | None:
     """Return :func:`pandas_kind`, or None for a foreign byte order, which Arrow lacks."""
-    is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
+    is_numpy = library_of(dtype) == "numpy"
     return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
 
 
