@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from dproo.errors import (
-    BusyLedgerError,
     ChargedError,
     CorruptLedgerError,
     FullDiskError,
@@ -51,7 +50,7 @@ from dproo.ledger.location import (
     system_errors,
 )
 from dproo.ledger.rules import FORMAT
-from dproo.ledger.stores.base import LedgerSession, Result
+from dproo.ledger.stores.base import BUSY, LedgerSession, Result
 from dproo.ledger.witness import Memory
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
@@ -89,10 +88,7 @@ _ROOMS = 16  # charges that may wait for their record at once
 _FREE = 1 << 20  # bytes of disk that a charge and its record leave free, more or less
 
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
-    sqlite3.SQLITE_BUSY: (
-        BusyLedgerError,
-        "was held by other processes for too long; try again.",
-    ),
+    sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_READONLY_DBMOVED: (
         UnusableLedgerError,
         "was moved or replaced while it was in use; try again.",
