@@ -202,7 +202,7 @@ def apart(
     return errand.result
 
 
-def heeding(action: Callable[[], Result]) -> Result:
+def interruptible(action: Callable[[], Result]) -> Result:
     """Run an action here; an interrupt in it is raised, whatever a library has made of it.
 
     C code that calls Python, as Arrow and DuckDB do to read a stream, replaces its exceptions.

@@ -17,7 +17,7 @@ from typing import Any
 
 from dproo.core.checks import refusal, uninstalled
 from dproo.core.counts import Counts
-from dproo.counting.boundary import Lazy, apart, attempt, heeding, load, loaded, required
+from dproo.counting.boundary import Lazy, apart, attempt, interruptible, load, loaded, required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column
 from dproo.counting.query import CountQuery
@@ -132,7 +132,7 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
 
     def run(action: Callable[[], Any]) -> Any:
         # An unknown library may read its data only in the thread that opened it.
-        return heeding(action) if frame.is_foreign else apart(action, stop=engine.stop)
+        return interruptible(action) if frame.is_foreign else apart(action, stop=engine.stop)
 
     return Scan(
         engine="frames",
