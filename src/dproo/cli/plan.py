@@ -219,7 +219,7 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     bound = "" if found == certificate.ratio else ", a proven bound"
     echo(f"worst loss   {certificate.epsilon:.12g}{bound}")
     ratio = Decimal(certificate.ratio.numerator) / Decimal(certificate.ratio.denominator)
-    echo(f"worst ratio  {ratio:.12g}{bound}")  # beyond every float at a large epsilon
+    echo(f"worst ratio  {ratio:.12g}{bound}")  # at a large epsilon beyond every float
     if bound:
         echo(f"found        {log_float_upper(found):.12g}, the loss between these two:")
     echo(f"dataset      {_repeated(witness.before.runs)}")

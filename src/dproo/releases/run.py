@@ -312,7 +312,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
         _LOG.info("Recorded.")
         return Receipt.of(published(receipt))
 
-    # Where an interrupt comes, a record that still waits is not waited for.
+    # On an interrupt, a record that still waits for the ledger is given up.
     return replace(drawn, receipt=apart(record, stop=lambda: None, is_due=True))
 
 

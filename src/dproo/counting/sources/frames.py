@@ -656,7 +656,7 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
         moments = zip(cells.array.asi8, cells.array.isna(), strict=True)
-        # NaT is an integer too: in nanoseconds, that of a day in 1677.
+        # NaT is stored as an integer too: in nanoseconds, a day in 1677.
         return (arrow.day(None if is_nat else int(cell), per_day) for cell, is_nat in moments)
     starts = range(0, len(cells), arrow.ROWS)
     parts = (cells.array[start : start + arrow.ROWS] for start in starts)
