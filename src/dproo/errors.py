@@ -14,6 +14,13 @@ class ReleaseError(RuntimeError):
     """The release failed after data was touched; the message reveals nothing about the data."""
 
 
+STOPPED = "the release was stopped."
+
+
+class Stopped(KeyboardInterrupt):
+    """An interrupt after which a charge stands, or may stand; the message says so."""
+
+
 class OutputError(RuntimeError):
     """A file could not be written, and nothing of it is left; after a charge, a release failed."""
 

@@ -34,7 +34,7 @@ class Charged:
     head: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as an object of JSON; a delta of zero is left out, and so is no head."""
+        """Return it as an object of JSON, without a delta of zero or a missing head."""
         return {name: value for name, value in asdict(self).items() if value not in {0, None}}
 
 

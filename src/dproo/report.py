@@ -16,7 +16,7 @@ from dproo.analysis.certificate import Certificate
 from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal
-from dproo.core.numbers import fraction_text, parse_epsilon
+from dproo.core.numbers import counted, fraction_text, parse_epsilon
 from dproo.errors import (
     BudgetRefused,
     ChargedError,
@@ -24,6 +24,7 @@ from dproo.errors import (
     OutputError,
     ReleaseError,
     RuleRefused,
+    Stopped,
 )
 from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
@@ -175,8 +176,6 @@ def _stopped(error: BaseException | None) -> str | None:
 
     A second Ctrl-C interrupts the first, which is then its context.
     """
-    from dproo.releases.request import Stopped  # noqa: PLC0415 - loaded only after an error
-
     while error is not None:
         if isinstance(error, Stopped):
             return str(error)
@@ -289,13 +288,12 @@ def limit_sentence(answer: Plan) -> str:
     times = best and answer.times_limit(best)
     if not times or answer.limit is None:
         return ""
-    bound = f"{answer.limit:,}" if isinstance(answer.limit, int) else f"{float(answer.limit):.3g}"
     if answer.solved_for == "k":
         more = f"no private sampler could take more than {_factor(times)} as many letters"
-        return f"{best}: {more} ({bound})."
-    what = f"{answer.solved_for} {bound}"
-    if answer.solved_for == "n":
-        what = f"{bound} record{'' if answer.limit == 1 else 's'}"
+        return f"{best}: {more} ({answer.limit:,})."
+    what = f"{answer.solved_for} {float(answer.limit):.3g}"
+    if isinstance(answer.limit, int):
+        what = counted(answer.limit, "record")
     return f"{best}: at most {_factor(times)} the best that any private sampler could do ({what})."
 
 

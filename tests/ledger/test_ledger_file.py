@@ -357,5 +357,7 @@ def test_a_file_that_goes_away_at_any_moment_is_a_ledger_error(
 def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
     for _, kind in inspect.getmembers(errors, inspect.isclass):
         known = errors.LedgerError, errors.ReleaseError, errors.UnpreparedError
-        assert issubclass(kind, (*known, errors.DamagedFileError, errors.OutputError))
+        assert issubclass(
+            kind, (*known, errors.DamagedFileError, errors.OutputError, errors.Stopped)
+        )
         assert kind.__doc__

@@ -1235,10 +1235,10 @@ MUTANTS = {
         "DiscoveryRequest.rule", "self.delta / len(self.paying)", "self.delta", "releases/test_discovery.py::test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up",
     ),
     "a bare CR ends a record": (
-        "_own_break", "match[0][-3:] if match[1] else _UNREADABLE", "match[0]", BREAKS,
+        "_own_break", "match[0][-3:] if match[1] else UNREADABLE", "match[0]", BREAKS,
     ),
     "CR CR LF within quotes is CR LF": (
-        "Syntax.ended_once", '_UNREADABLE + b"\\r" if i % 2 else b"\\r"', 'b"\\r"', QUOTED_BREAKS,
+        "Syntax.ended_once", 'UNREADABLE + b"\\r" if i % 2 else b"\\r"', 'b"\\r"', QUOTED_BREAKS,
     ),
     "decimals that are split are read by the engine that cannot": (
         "_split", "if chunk.is_split and", "if not chunk.path and", "counting/test_layouts.py::test_every_encoding_of_a_parquet_file_is_read",

@@ -25,7 +25,7 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.counting import boundary
 from dproo.counting.source import Source
 from dproo.counting.sources import descriptors
-from dproo.errors import BusyLedgerError, ChargedError, ReleaseError, UnpreparedError
+from dproo.errors import BusyLedgerError, ChargedError, ReleaseError, Stopped, UnpreparedError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.ledger.stores import sqlite as sqlite_store
 from dproo.mechanisms import mechanism
@@ -33,7 +33,6 @@ from dproo.receipt import Receipt
 from dproo.releases import run as execute
 from dproo.releases.charge import Charge, reprint
 from dproo.releases.protection import Groups, Protection
-from dproo.releases.request import Stopped
 from dproo.releases.value import SampleRequest
 
 CANARY = "canary-7f3a"

@@ -101,7 +101,7 @@ def exact_law(draw: Callable[[Any, Any], Hashable]) -> Callable[[Any], _Law]:
 
     Raises:
         TypeError: the sampler uses anything else of its generator.
-        ValueError: it has more than a million branches, or is seen to take other ones than before.
+        ValueError: it has more than a million branches, or branches differently when run again.
     """
 
     def law(dataset: Any) -> _Law:

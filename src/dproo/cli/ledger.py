@@ -28,7 +28,9 @@ from dproo.cli.output import (
     visible,
 )
 from dproo.core.checks import refusal
+from dproo.core.numbers import counted
 from dproo.counting.layout import FORMATS, PLAIN
+from dproo.errors import Stopped
 from dproo.ledger import (
     Account,
     ApprovalRequest,
@@ -45,7 +47,6 @@ from dproo.ledger import (
 )
 from dproo.ledger.rules import RULES, dataset_of
 from dproo.releases.charge import dataset_name, published, short_name
-from dproo.releases.request import Stopped
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 
@@ -185,10 +186,6 @@ def _left(account: Account) -> str:
     return f"{left} ({account.neighbours}{people})"
 
 
-def _events(number: int) -> str:
-    return "1 event" if number == 1 else f"{number} events"
-
-
 def _cost(of: Line | Loss | ApprovalRequest) -> str:
     """Return what was charged, or would be: epsilon, and delta if there is one."""
     return in_epsilon(of.charge) + (f" and {in_delta(of.delta)}" if of.delta else "")
@@ -246,7 +243,7 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"is_intact": True, "events": verified.events, "head": verified.head})
     else:
-        echo(f"intact: {_events(verified.events)}, head {verified.head}")
+        echo(f"intact: {counted(verified.events, 'event')}, head {verified.head}")
 
 
 @ledger_command.command("accept-restore")
@@ -276,7 +273,7 @@ def export(*, target: str | None, path: str | None) -> None:
             raise ValueError(refusal("to", "be the path of a new file", target))
         with writing():
             made = copy(ledger, Path(target))
-            echo(f"{_events(len(made.export()))} in {made.path}")
+            echo(f"{counted(len(made.export()), 'event')} in {made.path}")
         return
     for event in ledger.export():
         click.echo(json_text(event))
@@ -293,7 +290,7 @@ def import_(source: str, *, path: str | None) -> None:
     is refused.
     """
     made = copy(Ledger(Path(source)), book_of(path))
-    echo(f"{_events(len(made.export()))} in {made.path}")
+    echo(f"{counted(len(made.export()), 'event')} in {made.path}")
 
 
 @ledger_command.command("requests")

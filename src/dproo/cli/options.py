@@ -21,7 +21,7 @@ from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source
-from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
+from dproo.errors import STOPPED, MissingLedgerError, ReleaseError, Stopped, UnknownDatasetError
 from dproo.ledger import Address, Ledger, address_of, default_path, in_epsilon
 from dproo.ledger.rules import PERSON
 from dproo.mechanisms import REPLACE
@@ -30,8 +30,8 @@ from dproo.releases.charge import STATEMENTS, Charge, dataset_name, protected, r
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DISCOVERY
 from dproo.releases.protection import Groups, Protection
-from dproo.releases.request import Stopped, epsilon_warnings
-from dproo.releases.run import STOPPED, between_steps
+from dproo.releases.request import epsilon_warnings
+from dproo.releases.run import between_steps
 from dproo.report import as_options
 from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
@@ -251,21 +251,18 @@ def _print_release(text: str, receipt: Receipt, book: Address | None) -> None:
 
     Once the last byte is written, the command has succeeded: no signal changes the exit code 0.
     """
-    end: BaseException | None = None
-    try:
-        ending.enter(ending.PRINTING)
-        if not text or write_whole(text):
-            ending.enter(ending.PRINTED)
-        else:
-            end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
-    except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
-        with suppress(OSError, ValueError):  # the rest of the buffer goes nowhere
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        end = ReleaseError(f"the release could not be printed. {reprint(receipt, book)}")
-    except KeyboardInterrupt:
-        end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
-    if end is not None:
-        raise end
+    end: BaseException = Stopped(f"{STOPPED} {reprint(receipt, book)}")
+    with suppress(KeyboardInterrupt):
+        try:
+            ending.enter(ending.PRINTING)
+            if not text or write_whole(text):
+                ending.enter(ending.PRINTED)
+                return
+        except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
+            with suppress(OSError, ValueError):  # the rest of the buffer goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            end = ReleaseError(f"the release could not be printed. {reprint(receipt, book)}")
+    raise end
 
 
 def release(

@@ -219,7 +219,7 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     bound = "" if found == certificate.ratio else ", a proven bound"
     echo(f"worst loss   {certificate.epsilon:.12g}{bound}")
     ratio = Decimal(certificate.ratio.numerator) / Decimal(certificate.ratio.denominator)
-    echo(f"worst ratio  {ratio:.12g}{bound}")  # beyond every float at a large epsilon
+    echo(f"worst ratio  {ratio:.12g}{bound}")  # at a large epsilon beyond every float
     if bound:
         echo(f"found        {log_float_upper(found):.12g}, the loss between these two:")
     echo(f"dataset      {_repeated(witness.before.runs)}")
@@ -354,8 +354,7 @@ def _sentences(answer: RowPlan) -> list[str]:
     if answer.parents is None:
         third = "Not even independent columns stay within 10 %."
     else:
-        number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
-        third = f"Within 10 %, each column can have {number_of}."
+        third = f"Within 10 %, each column can have {counted(answer.parents, 'parent')}."
     fourth = (
         f"A private table ('dproo synthesize') serves any number of rows; its noise moves pairs of"
         f" columns by about {100 * answer.table:.1f} % in the mean, beside what its model leaves"

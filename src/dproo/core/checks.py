@@ -257,6 +257,11 @@ def one_of(name: str, value: object, choices: Iterable[Choice]) -> Choice:
     raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)
 
 
+def uninstalled(library: str, *, extra: str) -> str:
+    """Return the sentence that says how to install a library."""
+    return f"{library} must be installed for this: pip install 'dproo[{extra}]'."
+
+
 @contextmanager
 def needing(library: str, *, extra: str) -> Iterator[None]:
     """Name what to install if an import within fails.
@@ -269,6 +274,4 @@ def needing(library: str, *, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise ValueError(
-            f"{library} must be installed for this: pip install 'dproo[{extra}]'."
-        ) from None
+        raise ValueError(uninstalled(library, extra=extra)) from None

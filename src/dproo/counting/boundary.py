@@ -24,6 +24,7 @@ from traceback import walk_tb
 from types import CodeType, ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from dproo.core.checks import uninstalled
 from dproo.errors import LedgerError, ReleaseError, UnpreparedError
 
 Given = ParamSpec("Given")
@@ -201,7 +202,7 @@ def apart(
     return errand.result
 
 
-def heeding(action: Callable[[], Result]) -> Result:
+def interruptible(action: Callable[[], Result]) -> Result:
     """Run an action here; an interrupt in it is raised, whatever a library has made of it.
 
     C code that calls Python, as Arrow and DuckDB do to read a stream, replaces its exceptions.
@@ -311,9 +312,7 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
         failure = _refusal(f"{library} cannot be loaded; install it again")
         is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
         if is_missing and extra:
-            failure = UnpreparedError(
-                f"{library} must be installed for this: pip install 'dproo[{extra}]'."
-            )
+            failure = UnpreparedError(uninstalled(library, extra=extra))
     raise failure
 
 

@@ -19,7 +19,7 @@ from dproo.counting.table import Table
 from dproo.counting.tally import Tally, kinds_of, named_counts
 from dproo.schema import Alphabet
 from dproo.schema.axis import LONGEST_OPEN
-from dproo.schema.cell import text_of
+from dproo.schema.cell import library_of, text_of
 
 _CHUNK = 1 << 16
 _NAMELESS = (str, tuple, list, int, float, type(None))  # most records: recognised fast
@@ -32,7 +32,7 @@ def open_cells(data: Any, query: CountQuery) -> Table | None:
     # Not any iterable: its items may not be Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
-    is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
+    is_of_frames = library_of(data) in _FRAMES
     if query.table is not None or is_bytes or is_of_frames or not is_cells:
         return None
     return Table(columns=None, plan=lambda _, query: _planned_cells(data, query))

@@ -40,10 +40,10 @@ class MissingColumnError(ValueError):
         column: str,
         *,
         condition: str = "be a column of the data",
-        among: Iterable[str] = (),
+        among: Sequence[str] = (),
         hint: str = "",
     ) -> None:
-        hint = _nearest(column, list(among)) or hint
+        hint = _nearest(column, among) or hint
         super().__init__(refusal("column", condition, column) + hint)
         self.column = column
         self._condition, self._hint = condition, hint
@@ -96,8 +96,7 @@ def looks_like_record(names: Sequence[str]) -> bool:
     return any(_LIKE_A_CELL.fullmatch(name) for name in named(names))
 
 
-def _nearest(column: object, names: list[str]) -> str:
-    names = [name for name in names if isinstance(name, str)]  # in pandas they may be anything
+def _nearest(column: object, names: Sequence[str]) -> str:
     plain = {name.strip().lower(): name for name in names}
     given = str(column).strip().lower()
     near = [given] if given in plain else []

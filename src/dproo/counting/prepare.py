@@ -21,6 +21,7 @@ from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import scan as row_files
 from dproo.counting.table import Table
 from dproo.schema import Alphabet
+from dproo.schema.cell import library_of
 
 SOURCES: tuple[Callable[[Any, CountQuery], Table | None], ...] = (
     spark.open_table,
@@ -120,7 +121,7 @@ def open_scan(data: Any, query: CountQuery) -> Scan:
 @refusing
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return data as the first source opens it that supports it, or None."""
-    if type(data).__module__.partition(".")[0] == "narwhals":
+    if library_of(data) == "narwhals":
         data = data.to_native()
     opened = (source(data, query) for source in SOURCES)
     return next((table for table in opened if table is not None), None)

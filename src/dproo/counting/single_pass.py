@@ -30,7 +30,7 @@ def is_single_pass(data: Any) -> bool:
             mode = os.stat(data).st_mode  # noqa: PTH116 - a text need not be a path
             return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
         return False
-    # A reader of Arrow need not be an iterator. Of a frame, the attribute may be a column or label.
+    # A reader of Arrow need not be an iterator. A frame's attribute may be a column.
     return isinstance(data, Iterator) or hasattr(type(data), "read_next_batch")
 
 

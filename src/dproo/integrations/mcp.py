@@ -58,10 +58,6 @@ class Running:
         self._count = 0
         self._ending_since: float | None = None
 
-    @property
-    def _is_ending(self) -> bool:
-        return self._ending_since is not None
-
     def answer(
         self, desk: Desk, tool: str, arguments: dict[str, Any], is_awaited: Callable[[], bool]
     ) -> dict[str, Any]:
@@ -70,7 +66,7 @@ class Running:
             self._count += 1
         try:
             return desk.answer(
-                tool, arguments, is_awaited=lambda: not self._is_ending and is_awaited()
+                tool, arguments, is_awaited=lambda: self._ending_since is None and is_awaited()
             )
         finally:
             with self._changed:
@@ -94,7 +90,7 @@ class Running:
 
     def leave_to_signal(self) -> None:
         """Wait for a signal's end of the program, if one came before the input ended."""
-        if self._is_ending:
+        if self._ending_since is not None:
             threading.Event().wait()
 
 
@@ -177,23 +173,23 @@ def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
         if not asked.strip():
             return None
         try:
-            # A number that is too long for an integer is no id either.
+            # A longer integer is read as a float, which cannot be an id.
             asked = json.loads(
                 asked,
                 parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits),
             )
         except (ValueError, RecursionError):
             asked = None
-    told = (
+    sentence = (
         "A request must be JSON-RPC, not deeply nested, its text valid Unicode, and no number too"
         " long. Nothing was charged."
     )
-    error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=told)
+    error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=sentence)
     number = asked.get("id") if isinstance(asked, dict) else None
     try:
         answer = protocol.JSONRPCError(jsonrpc="2.0", id=number, error=error)
         answer.model_dump_json()
-    except ValueError:  # it is no id, or cannot be written
+    except ValueError:  # it cannot be an id, or cannot be written
         answer = protocol.JSONRPCError(jsonrpc="2.0", id=None, error=error)
     return SessionMessage(answer)
 

@@ -280,7 +280,7 @@ class BudgetTally:
 BROKEN_CHAIN = "the chain of hashes breaks"
 
 
-class BrokenRule(Exception):  # noqa: N818 - it never leaves the replay
+class BrokenRule(Exception):  # noqa: N818 - it never leaves the check of a chain
     """What is wrong with an event."""
 
 

@@ -55,8 +55,6 @@ class Charge:
             raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
         if self.ledger is not None and self.dataset is None:
             raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-        if isinstance(self.ledger, str):
-            object.__setattr__(self, "ledger", plain_text("ledger", self.ledger))
         if isinstance(self.ledger, str | os.PathLike):  # made absolute: the folder may change
             object.__setattr__(self, "ledger", address_of(self.ledger))
         if self.dataset is not None:

@@ -171,8 +171,7 @@ class Dataset:
 
     def _checked(self, given: Any, alphabet: Alphabet, column: str | None = None) -> Check:
         described = self._described(given)
-        where = described.protection.where
-        return check(described.source, alphabet, column=column, **where)
+        return check(described.source, alphabet, column=column, **described.protection.where)
 
     def value(
         self,

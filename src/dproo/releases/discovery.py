@@ -183,8 +183,7 @@ class DiscoveryRequest(StagedRequest):
             facts={
                 "sampler": DISCOVERY,
                 "sampler_reason": None,
-                "delta": str(self.delta),
-                "delta_decimal": decimal_text(self.delta),
+                **self.delta_facts,
                 "discovery": self._found(run),
             },
             certificate={

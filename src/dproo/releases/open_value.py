@@ -12,7 +12,6 @@ from dproo.core.checks import whole
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import (
-    decimal_text,
     exp_lower,
     exp_upper,
     float_upper,
@@ -128,8 +127,7 @@ class OpenRequest(Request):
             "sampler": OPEN_SAMPLER,
             "sampler_reason": None,
             "alphabet": OPEN,
-            "delta": str(self.delta),
-            "delta_decimal": decimal_text(self.delta),
+            **self.delta_facts,
             "minimum_people": self.minimum_people,
             "longest": LONGEST_OPEN,
         }

@@ -11,7 +11,7 @@ from typing import Any, Self
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import EPSILON_MAX, percent
+from dproo.core.numbers import EPSILON_MAX, decimal_text, percent
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
@@ -21,10 +21,6 @@ from dproo.schema.axis import Axis, IntegerRange, Letters, PeriodRange
 
 FEW = 4
 """The most records of a rehearsal."""
-
-
-class Stopped(KeyboardInterrupt):
-    """A release was interrupted after it was charged; the message says so."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +100,11 @@ class Request(ABC):
     def is_dealt(self) -> bool:
         """Whether records are assigned at random one by one, such as cells outside the letters."""
         return any(alphabet.policy == UNIFORM for alphabet in self.counted_alphabets)
+
+    @property
+    def delta_facts(self) -> dict[str, str]:
+        """Its delta as it stands in a receipt: exactly, and as a decimal number."""
+        return {"delta": str(self.delta), "delta_decimal": decimal_text(self.delta)}
 
     @property
     def rehearsal(self) -> Self:

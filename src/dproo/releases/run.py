@@ -26,10 +26,12 @@ from dproo.core.partition import DEALT_MAX
 from dproo.counting.boundary import anew, apart, interrupt_in, refusing, unprepared
 from dproo.counting.source import Source
 from dproo.errors import (
+    STOPPED,
     ChargedError,
     MissingLedgerError,
     OutputError,
     ReleaseError,
+    Stopped,
     UnknownDatasetError,
 )
 from dproo.ledger import Entry, Ledger, LedgerError
@@ -39,14 +41,13 @@ from dproo.ledger.rules import TERMS, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Charged, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters, short_name
-from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
+from dproo.releases.request import Drawn, Request, StagedRequest
 from dproo.schema import Alphabet, Record
 
 RELEASE_FAILED = (
     "the release failed after data was read; details are withheld because they could reveal data."
 )
 
-STOPPED = "the release was stopped."
 MAY_STAND = "The charge may stand; see 'dproo ledger show'."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
@@ -311,7 +312,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
         _LOG.info("Recorded.")
         return Receipt.of(published(receipt))
 
-    # Where an interrupt comes, a record that still waits is not waited for.
+    # On an interrupt, a record that still waits for the ledger is given up.
     return replace(drawn, receipt=apart(record, stop=lambda: None, is_due=True))
 
 

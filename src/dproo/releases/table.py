@@ -19,7 +19,7 @@ from dproo.codebooks.draft import letters_of_type
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import decimal_text, float_upper, fraction_text, percent
+from dproo.core.numbers import float_upper, fraction_text, percent
 from dproo.counting.fit import Column
 from dproo.counting.sql import statements as sql
 from dproo.ledger.rules import TERMS
@@ -204,8 +204,7 @@ class ModelRequest(Request):
             "sampler": TABLE,
             "sampler_reason": None,
             "noise": GAUSSIAN if released.request.is_gaussian else GEOMETRIC,
-            "delta": str(self.delta),
-            "delta_decimal": decimal_text(self.delta),
+            **self.delta_facts,
             "codebook_sha256": self.codebook.digest,
             "network": self.wiring,
             "network_share": float(chosen),
@@ -286,12 +285,11 @@ class FoundTableRequest(StagedRequest):
         """Return the code book, and the model of the table if the code book has a column."""
         first = self.discovery.bound(self.counted).draw(tables, source)
         found = first.facts["discovery"]
-        total = {"delta": str(self.delta), "delta_decimal": decimal_text(self.delta)}
         fields = found["codebook"]["schema"]["fields"]
         if self.discovery.is_rehearsed:
             fields = [_imagined(column) for column in self.discovery.known]
         if not fields:
-            return replace(first, facts=first.facts | total)
+            return replace(first, facts=first.facts | self.delta_facts)
         table = ModelRequest(
             codebook=CodeBook.of({"schema": {"fields": fields}}),
             epsilon=self.epsilon - self.discovery.epsilon,
@@ -303,7 +301,7 @@ class FoundTableRequest(StagedRequest):
         paid = [Fraction(part.certificate["epsilon"]) for part in (first, second)]
         return replace(
             second,
-            facts=second.facts | total | {"discovery": found},
+            facts=second.facts | self.delta_facts | {"discovery": found},
             certificate={
                 "holds": first.certificate["holds"] and second.certificate["holds"],
                 "epsilon": float_upper(paid[0] + paid[1]),

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from dproo.core.checks import exact, one_of, refusal, whole
 from dproo.core.paths import Origin, path_of, read_public
 from dproo.schema.axis import OPEN, OTHER, Axis, Bins, IntegerRange, Letter, Letters
-from dproo.schema.cell import INTEGER_TEXT
+from dproo.schema.cell import INTEGER_TEXT, library_of
 from dproo.schema.reading import DATE, MONTH, Reading, periods
 
 _LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
@@ -41,7 +41,7 @@ def listed(letters: Any) -> Any:
         return exact(letters)
     if isinstance(letters, type) and issubclass(letters, Enum):
         return [member.value for member in letters]
-    if type(letters).__module__.partition(".")[0] in _LIBRARIES:
+    if library_of(letters) in _LIBRARIES:
         return _of_library(letters)
     return letters
 

@@ -54,6 +54,15 @@ def plain(cell: Any) -> Any:
     return value
 
 
+def library_of(value: object) -> str:
+    """Return the name of the library that a value's type comes from.
+
+    >>> library_of(Decimal(1)), library_of(1)
+    ('decimal', 'builtins')
+    """
+    return type(value).__module__.partition(".")[0]
+
+
 def is_scalar(cell: object) -> bool:
     """Return whether this is a scalar of NumPy; an array is not, even of one element or none."""
     numpy = sys.modules.get("numpy") if type(cell).__module__ == "numpy" else None

@@ -32,7 +32,7 @@ DEPENDENCE = Fraction(3, 100)
 """The share of epsilon for the question how dependent the strongest pairs are, if it is needed."""
 
 OF_STRONGEST = 0.25
-"""The mean dependence of all pairs, as a share of that of the strongest."""
+"""The mean dependence of all pairs, as a share of the strongest."""
 
 WEAK, TYPICAL, STRONG = 0.02, 0.105, 0.2
 """How far the pairs of a table are from independent: weak and strong bound nearly all tables, and

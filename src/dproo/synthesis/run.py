@@ -218,7 +218,7 @@ class _Run:
 
         If that depends on how dependent the pairs are, a question is paid for first, unless its
         answer would be less certain than what is typical of tables. Gaussian noise needs no
-        question, since pairs are cheap. Of a noisy number of records, a low estimate is used.
+        question, since pairs are cheap. A noisy number of records is estimated low.
         """
         request = self.request
         least = self.total() - math.sqrt(sum(step.deviation_squared for step in self.steps))

@@ -183,10 +183,6 @@ LINK_SECONDS = 600
 KEY_HEADER = "dproo-key"
 
 
-def _nothing() -> None:
-    pass
-
-
 class Door:
     """Hand out links, and open for the first use of one.
 
@@ -202,16 +198,17 @@ class Door:
         self._guard = threading.Lock()
         self._token: str | None = None
         self._until = 0.0
-        self._gone: Callable[[], None] = _nothing
+        self._gone: Callable[[], None] | None = None
         self._keys: list[str] = []
 
-    def link(self, *, gone: Callable[[], None] = _nothing) -> str:
+    def link(self, *, gone: Callable[[], None] | None = None) -> str:
         """Return a new link and void an unused one; ``gone`` is called once it is used or void."""
         token = secrets.token_urlsafe(32)
         with self._guard:
             self._token, self._until = token, time.monotonic() + LINK_SECONDS
             self._gone, last = gone, self._gone
-        last()
+        if last is not None:
+            last()
         return f"{self.origin}/#{token}"
 
     def open(self, token: str) -> str | None:
@@ -224,8 +221,9 @@ class Door:
             if time.monotonic() > self._until:
                 return None
             self._keys.append(key)
-            self._gone, last = _nothing, self._gone
-        last()
+            self._gone, last = None, self._gone
+        if last is not None:
+            last()
         return key
 
     def fits(self, key: str) -> bool:

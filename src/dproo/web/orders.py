@@ -14,6 +14,7 @@ from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import (
     budget_of,
     charge_of,
+    counted,
     delta_budget_of,
     delta_charge_of,
     parse_delta,
@@ -246,7 +247,7 @@ def _and_delta(atto: int) -> str:
 
 
 def _columns(names: tuple[str, ...]) -> str:
-    return f"{len(names)} column{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+    return f"{counted(len(names), 'column')} ({', '.join(names)})"
 
 
 def _described(book: CodeBook, texts: dict[str, str], protection: Protection) -> _Request:

@@ -14,14 +14,14 @@ from dproo.counting.sources.arrow import ROWS
 from dproo.counting.sources.frames import pandas_kind
 from dproo.counting.sql import statements as sql
 from dproo.counting.table import Table
-from dproo.schema.cell import BEYOND, FINE
+from dproo.schema.cell import BEYOND, FINE, library_of
 
 _LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return an array as a table whose columns have no names, or None if data is not an array."""
-    is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
+    is_array = library_of(data) == "numpy" and hasattr(data, "shape")
     if query.table is not None or not is_array:
         return None
     return Table(columns=None, plan=lambda _, query: _planned_array(data, query))

@@ -12,7 +12,6 @@ import stat
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path, PosixPath
 from threading import Event, Thread
 
@@ -248,9 +247,12 @@ def paths_of(path: str) -> list[str]:
     if not found:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
         raise ValueError(refusal("data", what, path))
-    parts = chain.from_iterable(Path(file).relative_to(path).parts for file in found if is_folder)
-    # Where Spark keeps what a writer has not finished, perhaps the same records again.
-    if any(part.startswith("_") and "=" not in part for part in parts):
+    # Below such names Spark keeps what a writer has not finished, perhaps the same records again.
+    if is_folder and any(
+        part.startswith("_") and "=" not in part
+        for file in found
+        for part in Path(file).relative_to(path).parts
+    ):
         raise ValueError(
             refusal("data", "be a folder without Parquet files below names that begin with _", path)
             + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."

@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.core.checks import refusal, uninstalled
 from dproo.core.counts import Counts
-from dproo.counting.boundary import Lazy, apart, attempt, heeding, load, loaded, required
+from dproo.counting.boundary import Lazy, apart, attempt, interruptible, load, loaded, required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column
 from dproo.counting.query import CountQuery
@@ -29,6 +29,7 @@ from dproo.counting.sql import statements as sql
 from dproo.counting.sql.duckdb import NULL, Engine, duckdb_kind, shown_type
 from dproo.counting.table import Table
 from dproo.counting.tally import Tally
+from dproo.schema.cell import library_of
 
 pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 ibis, operations = Lazy("ibis"), Lazy("ibis.expr.operations")
@@ -59,7 +60,6 @@ _SLOW = (
     "pyarrow is not installed: the cells are read one by one, which takes many times as long."
     " Install it: pip install 'dproo[frames]'."
 )
-_MISSING = "pyarrow must be installed for this: pip install 'dproo[frames]'."
 _FOREIGN = (
     "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
@@ -105,7 +105,7 @@ class Frame:
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a frame, a series or a table of a DuckDB connection, or None if data is neither."""
     if query.table is not None:
-        if type(data).__module__.partition(".")[0] not in {"duckdb", "_duckdb"}:
+        if library_of(data) not in {"duckdb", "_duckdb"}:
             return None
         connection, name = data, sql.table_name(query.table)
         sentence = refusal("table", "be a table of the connection", query.table)
@@ -132,7 +132,7 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
 
     def run(action: Callable[[], Any]) -> Any:
         # An unknown library may read its data only in the thread that opened it.
-        return heeding(action) if frame.is_foreign else apart(action, stop=engine.stop)
+        return interruptible(action) if frame.is_foreign else apart(action, stop=engine.stop)
 
     return Scan(
         engine="frames",
@@ -145,7 +145,7 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
 
 def frame_of(data: Any) -> Frame | None:
     """Return data as a frame, a series as its only column, or None if it is neither."""
-    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    is_plain = library_of(data) in {"builtins", "collections", "numpy"}
     opened: Callable[[], Frame] | None = None
     if isinstance(data, str | os.PathLike):
         opened = _opening_parquet(data)
@@ -173,10 +173,10 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
     # The type decides: a frame may answer an attribute with a column, or with one of its labels.
     is_stream = hasattr(type(data), "__arrow_c_stream__")
     if (is_relation or is_stream) and not _has_arrow():
-        raise ValueError(_MISSING)
+        raise ValueError(uninstalled("pyarrow", extra="frames"))
     if is_relation:
         return lambda: _of_duckdb(data)
-    if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
+    if pyarrow is not None and library_of(data) == "pyarrow":
         return _of_arrow(data)
     return (lambda: _of_stream(data)) if is_stream else None
 
@@ -415,7 +415,7 @@ def _of_stream(data: Any) -> Frame:
 
     frame = _of_schema(schema, batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,))
     types = getattr(own, "types", ())
-    is_ibis = [type(dtype).__module__.partition(".")[0] == "ibis" for dtype in types]
+    is_ibis = [library_of(dtype) == "ibis" for dtype in types]
     if len(types) != len(frame.columns) or not all(is_ibis):
         return frame
     columns = tuple(map(_checked_by_ibis, frame.columns, types))
@@ -601,7 +601,7 @@ def pandas_kind(dtype: Any) -> str | None:
         return sql.ANY if _is_bare(dtype) else pandas_kind(dtype.categories.dtype)
     if name == "DatetimeTZDtype":
         return sql.INSTANT
-    if type(dtype).__module__.partition(".")[0] == "numpy":
+    if library_of(dtype) == "numpy":
         is_wide = dtype.kind == "f" and dtype.itemsize > _DOUBLE
         return None if is_wide else _NUMPY.get(dtype.kind)
     if name == "StringDtype":
@@ -616,7 +616,7 @@ def _is_bare(dtype: Any) -> bool:
 
 def _frame_kind(dtype: Any) -> str | None:
     """Return :func:`pandas_kind`, or None for a foreign byte order, which Arrow lacks."""
-    is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
+    is_numpy = library_of(dtype) == "numpy"
     return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
 
 
@@ -656,7 +656,7 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
         moments = zip(cells.array.asi8, cells.array.isna(), strict=True)
-        # NaT is an integer too: in nanoseconds, that of a day in 1677.
+        # NaT is stored as an integer too: in nanoseconds, a day in 1677.
         return (arrow.day(None if is_nat else int(cell), per_day) for cell, is_nat in moments)
     starts = range(0, len(cells), arrow.ROWS)
     parts = (cells.array[start : start + arrow.ROWS] for start in starts)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.core.numbers import rational
-from dproo.errors import UnknownDatasetError
+from dproo.errors import BusyLedgerError, UnknownDatasetError
 from dproo.ledger import events
 from dproo.ledger.account import BudgetTally, taken
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
@@ -17,6 +17,8 @@ from dproo.ledger.witness import Memory
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
+
+BUSY = (BusyLedgerError, "was held by other processes for too long; try again.")
 
 _DAY = 24 * 60 * 60
 

@@ -27,7 +27,6 @@ from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.session import connect
 from dproo.errors import (
     BudgetRefused,
-    BusyLedgerError,
     ChargedError,
     DeltaRefused,
     FullDiskError,
@@ -55,7 +54,7 @@ from dproo.ledger.events import (
 )
 from dproo.ledger.location import Database
 from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, denied, exceeded
-from dproo.ledger.stores.base import LedgerSession, Result
+from dproo.ledger.stores.base import BUSY, LedgerSession, Result
 from dproo.ledger.stores.sqlite import require_version
 from dproo.ledger.witness import Memory
 
@@ -93,10 +92,7 @@ _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
         ),
     ),
     "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
-    "55P03": (
-        BusyLedgerError,
-        "was held by other processes for too long; try again.",
-    ),
+    "55P03": BUSY,
 }
 _MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
 _STANDBY = (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one.")

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from dproo.errors import (
-    BusyLedgerError,
     ChargedError,
     CorruptLedgerError,
     FullDiskError,
@@ -28,7 +27,7 @@ from dproo.errors import (
     RuleRefused,
     UnusableLedgerError,
 )
-from dproo.ledger.account import BudgetTally, corrupt, used
+from dproo.ledger.account import BROKEN_CHAIN, BrokenRule, BudgetTally, corrupt, used
 from dproo.ledger.events import (
     CHARGES,
     COLUMNS,
@@ -51,7 +50,7 @@ from dproo.ledger.location import (
     system_errors,
 )
 from dproo.ledger.rules import FORMAT
-from dproo.ledger.stores.base import LedgerSession, Result
+from dproo.ledger.stores.base import BUSY, LedgerSession, Result
 from dproo.ledger.witness import Memory
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
@@ -89,10 +88,7 @@ _ROOMS = 16  # charges that may wait for their record at once
 _FREE = 1 << 20  # bytes of disk that a charge and its record leave free, more or less
 
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
-    sqlite3.SQLITE_BUSY: (
-        BusyLedgerError,
-        "was held by other processes for too long; try again.",
-    ),
+    sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_READONLY_DBMOVED: (
         UnusableLedgerError,
         "was moved or replaced while it was in use; try again.",
@@ -132,11 +128,12 @@ class Checked:
         """Add the next event.
 
         Raises:
-            ValueError: it is not the next one, or belongs to no budget.
+            BrokenRule: it is not the next one.
+            KeyError: it belongs to no budget.
         """
         seq, previous = self.head
         if event.seq != seq + 1 or event.hash != event.link(previous):
-            raise ValueError(f"the chain of hashes breaks at event {seq + 1}")
+            raise BrokenRule(f"{BROKEN_CHAIN} at event {seq + 1}")
         if event.kind == DECLARED:
             self.tallies[event.dataset] = BudgetTally.of(event)
         elif event.kind in CHARGES:
@@ -371,10 +368,10 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Checked:
     try:
         for event in map(Event._make, rows):
             chain.take(event)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        is_ours = isinstance(error, ValueError) and str(error).startswith("the chain")
-        reason = str(error) if is_ours else "an event belongs to no budget"
-        raise corrupt(path, f"{reason}.") from None
+    except BrokenRule as broken:
+        raise corrupt(path, f"{broken}.") from None
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise corrupt(path, "an event belongs to no budget.") from None
     return chain
 
 

@@ -42,7 +42,7 @@ SURPLUS = Fraction(1)
 """Times ``1 / (growth - 1)``, the logarithm of this share of the letters, and at least 1."""
 
 DOUBLINGS = 12
-"""Of the surplus; the first that leaves ``RATE`` is taken."""
+"""Surpluses to try, each twice the one before; the first that leaves ``RATE`` is taken."""
 
 FUTILE = Fraction(3, 5)
 """From this worst case of LS-ROO on, BAL-ROO's bound is never smaller and is not computed."""

@@ -25,7 +25,7 @@ from xml.etree.ElementTree import Element
 from dproo.core.checks import refusal
 from dproo.counting.boundary import required
 from dproo.counting.fit import Column, tables_listed
-from dproo.counting.sources.text.cleaning import valid_text
+from dproo.counting.sources.text.cleaning import UNREADABLE, valid_text
 from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
@@ -43,7 +43,6 @@ _NEVER_XML = re.compile(
 )
 _BEGUN = re.compile(rb"(?:&(?:#(?:[0-9]{0,64}|x[0-9A-Fa-f]{0,64}))?)?\Z")
 _OF_XML = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_UNREADABLE = "\ufffd".encode()
 # Parts are in UTF-8 or UTF-16; a few programs declare another encoding.
 _OTHER_ENCODING = re.compile(
     rb"\xff\xfe|\xfe\xff|<\?xml[^>]*encoding\s*=\s*[\"'](?!utf-8[\"'])", re.IGNORECASE
@@ -473,7 +472,7 @@ def _readable(match: re.Match[bytes]) -> bytes:
         code = int(digits[1:], 16) if digits.startswith("x") else int(digits)
         if code <= sys.maxunicode and _OF_XML.match(chr(code)):
             return match[0]
-    return _UNREADABLE
+    return UNREADABLE
 
 
 def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:

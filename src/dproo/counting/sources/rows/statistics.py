@@ -309,7 +309,7 @@ def _short_cells(
 ) -> Iterator[Sequence[Any]]:
     size = max(BYTES // width, 1)
     read, start = _reader(suffix), 0
-    # The library finds columns by their names in the encoding that it is told.
+    # The library finds columns by their names, as this encoding spells them.
     named = read(file, metadataonly=True, encoding=_LATIN_1)[1].column_names
     names = [named[place] for place in places]
     options: dict[str, Any] = {"user_missing": True} if suffix in SPSS else {}

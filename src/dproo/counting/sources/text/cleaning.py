@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
+UNREADABLE = "\ufffd".encode()
+"""What replaces bytes that are not text."""
+
 _ESCAPED = re.compile("[\ud800-\udfff]")
 _LONGEST_SEQUENCE = 4
 _BLANKS = b" \t\r"
 _STRUCTURE = re.compile(rb'["\[\]{},\n\r]')
 _IN_TEXT = re.compile(rb'["\\\n\r]')
 _RETURNS = re.compile(rb"\r+(\n?)")
-_UNREADABLE = "\ufffd".encode()
 _NEVER_JSON = b"\x01"  # invalid both inside and outside strings
 
 
@@ -36,7 +38,7 @@ def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
     held = b""
     for block in blocks:
         if is_old:
-            yield block.replace(b"\n", _UNREADABLE).replace(b"\r", b"\n")
+            yield block.replace(b"\n", UNREADABLE).replace(b"\r", b"\n")
             continue
         whole = held + block
         text = whole.rstrip(b"\r")
@@ -46,7 +48,7 @@ def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
 
 
 def _own_break(match: re.Match[bytes]) -> bytes:
-    return match[0][-3:] if match[1] else _UNREADABLE
+    return match[0][-3:] if match[1] else UNREADABLE
 
 
 def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -156,13 +158,13 @@ class _UnmarkedRun:
     def _drop(self, part: bytes) -> None:
         self._dropped.update(part)
         joint = self._last + part[:_LONGEST_SEQUENCE]  # a character may begin in the part before
-        self._is_unreadable |= _UNREADABLE in part or _UNREADABLE in joint
+        self._is_unreadable |= UNREADABLE in part or UNREADABLE in joint
         self._last = (self._last + part[-_LONGEST_SEQUENCE:])[-_LONGEST_SEQUENCE:]
 
     def ended(self) -> bytes:
         """Return the replacement for the bytes that were dropped, and begin another run."""
         digest = self._dropped.hexdigest().encode() if self._length > self._longest else b""
-        digest += _UNREADABLE * self._is_unreadable
+        digest += UNREADABLE * self._is_unreadable
         self._begin()
         return digest
 

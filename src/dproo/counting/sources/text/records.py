@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 
-_UNREADABLE = "\ufffd".encode()
+from dproo.counting.sources.text.cleaning import UNREADABLE
 
 
 class Place(Enum):
@@ -153,7 +153,7 @@ class Syntax:
             parts[1:-1:2] = [part or self.quote for part in parts[1:-1:2]]
             cell = b"".join(parts)
             if is_odd and self._longest_run is not None and len(cell) > self._longest_run:
-                cell += _UNREADABLE  # with its quotes elsewhere, it would be shortened differently
+                cell += UNREADABLE  # with its quotes elsewhere, it would be shortened differently
         elif self.quote not in cell:
             return match[0]
         text = cell.rstrip(b"\r") if quoted is None else cell
@@ -172,7 +172,7 @@ class Syntax:
             return records
         parts = records.split(self.quote)
         for i, part in enumerate(parts):
-            parts[i] = part.replace(b"\r\r", _UNREADABLE + b"\r" if i % 2 else b"\r")
+            parts[i] = part.replace(b"\r\r", UNREADABLE + b"\r" if i % 2 else b"\r")
         return self.quote.join(parts)
 
 
