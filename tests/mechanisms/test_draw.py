@@ -16,8 +16,9 @@ from dproo import Counts
 from dproo.core import draw
 from dproo.core.counts import Runs
 from dproo.core.draw import RandomSource
-from dproo.mechanisms import REPLACE, SAMPLERS, ds_roo
+from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, ds_roo
 from dproo.mechanisms.ls_roo import calibration
+from dproo.releases.value import SampleRequest
 
 
 @pytest.fixture
@@ -125,6 +126,45 @@ def test_an_urn_that_is_nearly_empty_is_drawn_from_to_the_end():
     drawn = sampler.draw([0, 0, 1])
     assert len(drawn) == 5_000
     assert set(drawn) <= {0, 1, 2}
+
+
+def limited(size):
+    """Return a source that has only so many bytes."""
+    left = [size]
+
+    def entropy(count):
+        left[0] -= count
+        assert left[0] >= 0, "a draw goes on and on"
+        return os.urandom(count)
+
+    return RandomSource(entropy)
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "20", "1000"])
+@pytest.mark.parametrize("counts", [[0, 0, 0], [0, 1, 0], [0, 0, 2]])
+def test_every_release_without_records_ends_as_one_with_records(epsilon, counts):
+    """Where their number is private, there may be none: one record must not decide."""
+    options = {"epsilon": epsilon, "k": 3, "neighbours": "add-remove"}
+    several = [{"draws": draws} for draws in (1, 2, 7)]
+    several += [{"draws": 2, "records_per_person": 3}, {"draws": 2, "prior": [1, 2, 3]}]
+    laws = [dproo.mechanism("roo", **options, **more) for more in several]
+    laws += [
+        dproo.mechanism(name, **options)
+        for name, sampler in SAMPLERS.items()
+        if ADD_REMOVE in sampler.relations
+    ]
+    for sampler in laws:
+        assert len(sampler.draw(counts, source=limited(1 << 20))) == sampler.draws
+    for name, size in product(("auto", "roo", "ls-roo", "bal-roo"), (1, 2, 7)):
+        request = SampleRequest(
+            alphabet=dproo.Alphabet.of(["a", "b"]),
+            epsilon=Fraction(epsilon),
+            sampler=name,
+            size=size,
+            protection=dproo.Protection(neighbours="add-remove"),
+        )
+        drawn = request.draw([Counts.of(counts)], limited(1 << 20))
+        assert len(drawn.values) == size
 
 
 @pytest.mark.usefixtures("coarse")

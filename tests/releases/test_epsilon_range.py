@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -43,6 +44,16 @@ KINDS: dict[str, Callable[[dproo.Dataset, Any], Any]] = {
     "found": lambda data, epsilon: data.codebook(epsilon=epsilon, delta="1e-6", columns=["w"]),
     "plan": lambda _, epsilon: dproo.plan(codebook=BOOK, n=90, epsilon=epsilon),
 }
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("records", [10**32, 10**60, 10**400])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_release_fails_for_the_records_of_a_person_once_it_is_charged(kind, records, neighbours):
+    protection = dproo.Protection(neighbours=neighbours, records=records)
+    for epsilon in ("1e-12", "1", "500"):
+        with suppress(ValueError):  # refused before the charge
+            KINDS[kind](dproo.open(ROWS, neighbours=protection), epsilon)
 
 
 @pytest.mark.parametrize("records", [1, 3])

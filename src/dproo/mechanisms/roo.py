@@ -15,7 +15,7 @@ from math import lcm, prod
 
 from dproo.core.checks import refusal, shown, whole
 from dproo.core.counts import Counts, Runs
-from dproo.core.draw import RandomSource, pick_many
+from dproo.core.draw import RandomSource, pick, pick_many
 from dproo.core.numbers import Number, exp_upper, log_upper, rational
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
@@ -280,10 +280,13 @@ class RevealOrObscure(Mechanism):
         return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
 
     def _draw(self, counts: Counts, source: RandomSource) -> tuple[int, ...]:
-        """Draw from the final urn: a ball that is not yet in it is drawn again."""
+        """Draw from the final urn: a ball that is not yet in it is drawn again.
+
+        Where there is no record, nearly every ball may be such, but not once a letter is drawn.
+        """
         weights = self.weights(counts)
         urn = Runs([*weights.runs, (self._record, self.draws - 1)])
-        letters: list[int] = []
+        letters = [pick(weights, source)]
         k = self.k
         while missing := self.draws - len(letters):
             for ball in pick_many(urn, missing, source):

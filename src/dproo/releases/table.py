@@ -19,7 +19,7 @@ from dproo.codebooks.draft import letters_of_type
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import float_upper, fraction_text, percent
+from dproo.core.numbers import float_upper, fraction_text, percent, require_share
 from dproo.counting.fit import Column
 from dproo.counting.sql import statements as sql
 from dproo.ledger.rules import TERMS
@@ -43,7 +43,8 @@ CELLS_MAX = 1 << 24
 """The most cells that are counted, in all families together."""
 
 LEAST = Fraction(1, 10**12)
-"""The least epsilon: below it, the noise exceeds the range of the floats that fit the table."""
+"""The least epsilon for each record of a person: below it, the noise exceeds the range of the
+floats that fit the table, and of a model's counts."""
 
 _POTENTIAL = 16  # characters of a fitted number, with what separates it from the next
 _STEP = 400  # characters of a step
@@ -68,6 +69,8 @@ class ModelRequest(Request):
             raise ValueError(
                 refusal("epsilon", "be at least 1e-12 for a table", float(self.epsilon))
             )
+        whose = "each record of a person in a table"
+        require_share(self.epsilon / self.protection.records, whose, least=LEAST)
         for field in self.codebook.fields:
             if field.size > CLIQUE_MAX:
                 raise ValueError(
