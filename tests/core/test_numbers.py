@@ -1,13 +1,14 @@
 """Parsed numbers and the bounds on exp and log, against an independent ball arithmetic."""
 
 import math
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.contexts import CONTEXTS
 
 from dproo.core import numbers
 
@@ -163,3 +164,24 @@ def test_a_number_too_long_to_be_written_is_refused(value):
 def test_a_float_is_the_decimal_that_it_prints_as_unless_it_was_computed(number):
     assert numbers.rational("alpha", number) == Fraction(repr(number))
     assert numbers.rational("alpha", number, is_binary=True) == Fraction(number)
+
+
+AMOUNTS = [1, 15 * 10**8, 10**12, 123_456_789_012, 876_543_211_000, 10**18 - 1, 10**18]
+SHARES = [Fraction(x) for x in ("0.0288", "0.5001", "0.516", "0.9999", "1", "0.00012", "1e-9")]
+SHOWN = {
+    numbers.in_delta: AMOUNTS,
+    numbers.in_epsilon: AMOUNTS,
+    numbers.percent: SHARES,
+    numbers.percent_below: SHARES,
+    numbers.decimal_text: [Fraction(1, 3), Fraction(22, 7), Fraction(1, 10**30), Fraction(1000)],
+    numbers.charge_of: [Decimal("0.123456789"), Decimal("1e-9"), Decimal("0.333333333333")],
+    numbers.delta_charge_of: [Decimal("1.23456789e-7"), Decimal("1e-18")],
+}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+@pytest.mark.parametrize("show", SHOWN)
+def test_no_context_of_a_programs_decimals_changes_what_is_shown_or_charged(show, name):
+    usual = [show(amount) for amount in SHOWN[show]]
+    with localcontext(CONTEXTS[name]):
+        assert [show(amount) for amount in SHOWN[show]] == usual

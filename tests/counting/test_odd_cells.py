@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
@@ -28,12 +28,14 @@ import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 from pyarrow import dataset, feather
+from support.contexts import CONTEXTS
 from support.draws import DICE, some
 
 from dproo import Alphabet, ReleaseError, counting
 from dproo.core.counts import Counts
 from dproo.counting.sql.people import NOBODY, person_of
 from dproo.schema.axis import OpenText
+from dproo.schema.cell import number_of, text_of
 from dproo.schema.reading import Reading
 
 pytestmark = pytest.mark.one_of(2)
@@ -71,6 +73,18 @@ def test_a_member_of_an_enumeration_is_its_value(kind: type[enum.Enum]) -> None:
 def test_text_is_itself_whatever_it_shows_itself_as() -> None:
     assert list(counting.count([Loud("x"), "x"], alphabet=["x", "X"])) == [2, 0, 0]
     assert Alphabet.of([Loud("x")])[0] == "x"
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_no_context_of_a_programs_decimals_changes_what_a_cell_is(name: str) -> None:
+    cells = [Decimal(text) for text in ("7", "7.5", "8.5", "-0.125", "1e5", "562949953421312.125")]
+    cells += [Decimal(f"{DICE.getrandbits(64)}e{DICE.randint(-30, 30)}") for _ in range(30)]
+    cells += map(Decimal, ("NaN", "sNaN", "Infinity", "1e999", "-1e-999"))
+    reads: list[Callable[[Any], Any]] = [person_of, text_of, number_of]
+    reads.append(lambda cell: person_of([cell, (cell,)]))
+    usual = [[read(cell) for cell in cells] for read in reads]
+    with localcontext(CONTEXTS[name]):
+        assert [[read(cell) for cell in cells] for read in reads] == usual
 
 
 @pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])

@@ -469,6 +469,48 @@ def test_a_lost_declaration_is_told_and_a_lost_record_accepted(ledger: Ledger) -
     ledger.verify()
 
 
+@pytest.mark.parametrize("copies", ["nb", "nnb", "bnb", "nbnb", "nbb", "bnnbb"])
+@pytest.mark.parametrize("anew", ["", "0.0625"], ids=["", "declared anew"])
+def test_a_declaration_that_comes_back_brings_its_charges_along(
+    ledger: Ledger, copies: str, anew: str
+) -> None:
+    """Copies from before (n) and after (b) a declaration, put back one after the other."""
+    copy = {"n": copy_of(ledger)}
+    ledger.declare("visits", budget=1, delta="1e-6", **REPLACE)
+    copy["b"] = copy_of(ledger)
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    ledger.reserve("visits", epsilon="0.125", delta="1e-7", **REPLACE)
+    for which in copies:
+        if which == "n" and anew and len(ledger.show()) == 1:
+            ledger.declare("visits", budget="0.625", **REPLACE)
+            ledger.reserve("visits", epsilon=anew, **REPLACE)
+        put_back(ledger, copy[which])
+        accept_restore(ledger.path)
+        charge(ledger, "0.01")
+    visits = ledger.budget("visits")
+    once = copies.count("b") == 1
+    assert visits.spent == 375_000_000 if once else visits.spent >= 375_000_000
+    assert visits.delta_spent >= 10**11
+    assert ledger.budget("patients").spent == len(copies) * 10**7
+    with pytest.raises(ValueError, match="there is no restore to accept"):
+        accept_restore(ledger.path)
+    ledger.verify()
+
+
+def test_a_budget_declared_anew_is_not_charged_what_the_lost_one_had_spent(ledger: Ledger) -> None:
+    old = copy_of(ledger)
+    ledger.declare("visits", budget=1, **REPLACE)
+    ledger.reserve("visits", epsilon="0.75", **REPLACE)
+    put_back(ledger, old)
+    accept_restore(ledger.path)
+    ledger.declare("visits", budget="0.25", **REPLACE)
+    new = copy_of(ledger)
+    ledger.reserve("visits", epsilon="0.125", **REPLACE)
+    put_back(ledger, new)
+    assert [loss.charge for loss in accept_restore(ledger.path)] == [125_000_000]
+    assert ledger.budget("visits").left == 125_000_000
+
+
 def test_a_witness_on_another_disk_finds_what_the_home_has_forgotten(
     tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,10 +17,11 @@ from dproo import errors
 from dproo.cli.commands import run
 from dproo.ledger import Ledger, Limits
 from dproo.ledger.account import Replay
-from dproo.ledger.rules import SHAPES, TERMS, fault_of
+from dproo.ledger.rules import RULES, SHAPES, TERMS, fault_of
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DEEP = TERMS["depth_max"]
+AMOUNTS = [name for name, rule in RULES.items() if rule.is_epsilon]
 
 ODD = [
     '{"columns":5}',
@@ -181,6 +182,33 @@ def test_a_fraction_that_is_taken_can_be_read(ledger: Ledger, bob: Any, digits: 
     else:
         with pytest.raises(ValueError, match=r"^epsilon must (be a fraction of|have) at most"):
             ledger.reserve("many", epsilon=exact, **REPLACE)
+    ledger.verify()
+
+
+@pytest.mark.parametrize("name", ["budget", "delta", *AMOUNTS])
+def test_the_database_declares_exactly_the_amounts_that_python_can_read(
+    ledger: Ledger, ledger_database: str, name: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    bounds = [Fraction(1, 10**18), Fraction(1, 10**9), Fraction(1), Fraction(10**6)]
+    amounts = [bound + side * Fraction(1, 10**40) for bound in bounds for side in (-1, 0, 1)]
+    query = "SELECT dproo.declare_budget(%s, %s, %s, 'replace', 1, 'record', %s, %s)"
+    with psycopg.connect(role_of(ledger_database, "ann"), autocommit=True) as ann:
+        for number, amount in enumerate(amounts):
+            given = {"budget": "1", name: str(amount)}
+            rules = json.dumps({name: str(amount)}) if name in AMOUNTS else None
+            terms = given["budget"], given.get("delta"), rules, DICE.randbytes(16).hex()
+            is_declared = is_taken(ann, query, f"by hand {number}", *terms)
+            delta = given.get("delta", "0")
+            try:
+                limits = Limits(**{name: amount}) if rules else None
+                options = {"budget": given["budget"], "delta": delta, "limits": limits}
+                ledger.declare(f"by Python {number}", **options, **REPLACE)
+            except ValueError:
+                assert not is_declared, amount
+            else:
+                assert is_declared, amount
     ledger.verify()
 
 

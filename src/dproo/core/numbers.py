@@ -337,6 +337,7 @@ def counted(number: int, thing: str) -> str:
 
 
 _LEAST = Fraction(1, 10**5)
+_OWN = Context(prec=64, traps=[])  # a program may have set another one for its own decimals
 
 
 def percent(share: Fraction) -> str:
@@ -362,7 +363,7 @@ def _in_percent(share: Fraction, whole: Callable[[Fraction], int]) -> str:
     while 0 < share * 10**digits < 10:
         digits += 1
     rounded = Decimal(whole(share * 10**digits))
-    return f"{rounded.scaleb(2 - digits).normalize():f} %"
+    return f"{_OWN.normalize(_OWN.scaleb(rounded, 2 - digits)):f} %"
 
 
 NANO = 10**9
@@ -422,7 +423,7 @@ def in_delta(atto: int, /) -> str:
     >>> in_delta(10**12), in_delta(15 * 10**8), in_delta(0)
     ('1e-6', '1.5e-9', '0')
     """
-    return f"{(Decimal(atto) / ATTO).normalize():e}" if atto else "0"
+    return f"{_OWN.normalize(_OWN.divide(Decimal(atto), Decimal(ATTO))):e}" if atto else "0"
 
 
 def in_epsilon(nano: int, /) -> str:

@@ -22,6 +22,7 @@ import os
 import re
 import stat
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -106,16 +107,38 @@ class Witness:
 
     def lineage(self, ledger: str, *, until: Note | None = None) -> list[Note]:
         """Return the notes up to ``until`` or the newest one, without those of lost branches."""
+        return self._branches(ledger, until)[0]
+
+    def forgotten(self, ledger: str, *, until: Note | None = None) -> list[tuple[str, Note]]:
+        """Return the charges of lost branches that were lost together with their declaration.
+
+        They could not be charged again. Each follows the hash of its declaration: where that comes
+        back with a newer copy, the charge is due.
+        """
+        return self._branches(ledger, until)[1]
+
+    def _branches(
+        self, ledger: str, until: Note | None
+    ) -> tuple[list[Note], list[tuple[str, Note]]]:
         with self._reading() as file:
             content = os.pread(file, os.fstat(file).st_size, 0)
         lineage: list[Note] = []
+        forgotten: list[tuple[str, Note]] = []
         for note in _notes(iter(content.splitlines()), ledger):
-            while lineage and lineage[-1].seq >= note.seq:
-                lineage.pop()
+            kept = bisect_left(lineage, note.seq, key=lambda one: one.seq)
+            if lost := lineage[kept:]:
+                del lineage[kept:]
+                known = {one.dataset for one in lineage}
+                declared: dict[str, str] = {}  # the first event of a dataset is its declaration
+                for one in lost:
+                    declaration = declared.setdefault(one.dataset, one.hash)
+                    if one.dataset not in known and one.nano + one.atto > 0:
+                        forgotten.append((declaration, one))
+            forgotten = [parts for parts in forgotten if parts[0] != note.hash]
             lineage.append(note)
             if note == until:
                 break
-        return lineage
+        return lineage, forgotten
 
     def require_notes(self) -> None:
         """Raise if the file cannot be read, or holds more than notes."""
@@ -360,12 +383,13 @@ class Memory:
         if all(self._is_held(note, held) for note in self.newest.values()):
             return []
         hashes = {event.hash for event in held.events()}
-        noted = {
-            note.hash: note
-            for witness, newest in self.newest.items()
-            if newest is not None
-            for note in witness.lineage(self.ledger, until=newest)
-        }
+        noted: dict[str, Note] = {}
+        for witness, newest in self.newest.items():
+            if newest is not None:
+                forgotten = witness.forgotten(self.ledger, until=newest)
+                back = [note for declaration, note in forgotten if declaration in hashes]
+                lineage = witness.lineage(self.ledger, until=newest)
+                noted |= {note.hash: note for note in (*back, *lineage)}
         return [note for digest, note in noted.items() if digest not in hashes]
 
     @staticmethod

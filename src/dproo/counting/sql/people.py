@@ -186,7 +186,8 @@ def _decimal(number: Decimal) -> str | None:
     if number == number.to_integral_value():
         return _integer(int(number))
     as_float = repr(float(number))
-    if Decimal(float(number)) == Decimal(as_float) == number:  # else it is another decimal's text
+    binary = Decimal.from_float(float(number))  # noqa: FURB164 - Decimal raises in a strict program
+    if binary == Decimal(as_float) == number:  # else it is another decimal's text
         return as_float
     return format(number, "f").rstrip("0")
 

@@ -194,7 +194,9 @@ BEGIN
                 AND declare_budget.dataset !~ '[[:cntrl:]]|^\s|\s$'
                 AND declare_budget.dataset IS NFC NORMALIZED) IS NOT TRUE
             THEN 'dataset must be a name'
-        WHEN (most BETWEEN 1 AND @budget_max@) IS NOT TRUE THEN 'budget must be within bounds'
+        WHEN (most >= 1 AND dproo.amount('budget', declare_budget.budget, @nano@, true)
+                <= @budget_max@) IS NOT TRUE
+            THEN 'budget must be within bounds'
         WHEN declare_budget.delta IS NOT NULL AND NOT most_delta BETWEEN 1 AND @atto@ - 1
             THEN 'delta must be at least 1e-18 and below 1'
         WHEN (declare_budget.neighbours IN ('replace', 'add-remove')) IS NOT TRUE
@@ -212,7 +214,8 @@ BEGIN
     END) AS fault (told) WHERE told IS NOT NULL;
     FOREACH rule IN ARRAY ARRAY['per_release', 'per_day', 'per_spender', 'approval_above'] LOOP
         PERFORM dproo.refuse('DP000', rule || ' must be between 1e-9 and ' || @budget_max@ / @nano@)
-        WHERE NOT dproo.amount(rule, rules ->> rule, @nano@, false) BETWEEN 1 AND @budget_max@;
+        WHERE NOT (dproo.amount(rule, rules ->> rule, @nano@, false) >= 1
+            AND dproo.amount(rule, rules ->> rule, @nano@, true) <= @budget_max@);
     END LOOP;
     PERFORM dproo.lock();
     PERFORM dproo.refuse('DP005', 'dataset must not have a budget') FROM dproo.event AS e WHERE
