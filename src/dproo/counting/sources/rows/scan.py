@@ -122,7 +122,8 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
     header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
-    encoding = layout.encoding or statistics_files.encoding_of(header)
+    named = layout.encoding
+    encodings = (named, named) if named else statistics_files.encodings_of(header)
     person = query.person
     if not is_alone and person is not None and statistics_files.is_labelled(header, person):
         raise ValueError(
@@ -133,6 +134,6 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
         columns=statistics_files.columns_of(header, numeric),
         # The file stays open as long as its rows can be read.
         rows=lambda at: statistics_files.rows_of(
-            file.name, suffix, header, at, encoding=encoding, numeric=numeric
+            file.name, suffix, header, at, encodings=encodings, numeric=numeric
         ),
     )
