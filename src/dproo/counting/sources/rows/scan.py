@@ -52,10 +52,6 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     opened = find_files(data)
     refuse_own_letters(opened, (), query.axes)
     layout.refuse_lines(is_sheet=FORMATS[suffix] == EXCEL)
-    if not layout.has_header:
-        raise ValueError(
-            "has_header=False must be used with a CSV file: other files have a header."
-        )
     files = [_opened(file, query, is_alone=len(opened) == 1) for file in opened]
     headers = {tuple(column.name for column in file.columns) for file in files}
     if len(headers) > 1:
@@ -95,9 +91,7 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)
-    own = {EXCEL: "an Excel file", SQLITE: "an SQLite file"}.get(FORMATS[suffix])
-    if own is not None and layout.encoding is not None:
-        raise ValueError(refusal("encoding", f"be left out: {own} has its own", layout.encoding))
+    layout.refuse_encoding(FORMATS[suffix])
     if FORMATS[suffix] == EXCEL:
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
