@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -124,6 +125,12 @@ def test_the_first_day_of_a_calendar_is_a_day_if_it_exists(year: int, tmp_path: 
         ("[<=7][Red]0;[=45352]yyyy-mm-dd;General", "d n n"),
         ("[>x]yyyy-mm-dd;0", "d d t"),
         ("[>1e5]0;[h]:mm;yyyy-mm-dd", "d d t"),
+        ('0.0" [m]"', "n n n"),
+        ('"[hh]" 0', "n n n"),
+        (r"0\ \[\s\]", "n n n"),
+        ('"[>100]"yyyy-mm-dd;0', "d d t"),
+        ('0" [m]";[s]', "n n n"),
+        ('[mm]" [m]"', "t t t"),
     ],
 )
 def test_the_section_of_a_format_for_a_number_decides_about_it(
@@ -138,6 +145,21 @@ def test_the_section_of_a_format_for_a_number_decides_about_it(
         letters = [str(number), day]
         found = counting.count(tmp_path / "days.xlsx", column="day", alphabet=letters)
         assert list(found) == [kind == "n", kind == "d", kind == "t"], (form, number)
+
+
+def test_a_cell_without_a_style_has_the_first_one(tmp_path: Path) -> None:
+    excel(tmp_path, ["day"], [45352], name="a.xlsx")
+    first = re.compile(rb'(<cellXfs[^>]*><xf [^>]*numFmtId=)"0"')
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as plain:
+        parts = {name: plain.read(name) for name in plain.namelist()}
+    parts["xl/styles.xml"], found = first.subn(rb'\1"14"', parts["xl/styles.xml"])
+    assert found
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as styled:
+        for name, part in parts.items():
+            styled.writestr(name, part)
+    letters = ["45352", "2024-03-01"]
+    for path, counts in {"a.xlsx": [1, 0, 0], "b.xlsx": [0, 1, 0]}.items():
+        assert list(counting.count(tmp_path / path, column="day", alphabet=letters)) == counts
 
 
 def test_dates_of_a_sheet_are_days(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from dataclasses import fields
 from itertools import product
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 import zstandard
 from hypothesis import given
@@ -253,6 +255,38 @@ def test_a_delimiter_is_for_text_files_only(tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n", encoding="utf-8")
     found = check(tmp_path / "a.jsonl", alphabet=["x"], column="a", delimiter=";")
     assert found.refusals == ("delimiter must be given for a CSV file only, got ';'.",)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.parquet", "a.duckdb", "a.xlsx", "a.sav"])
+def test_no_option_of_a_layout_is_ignored(name, tmp_path):
+    """What only text files have is refused for all others, also where a code book declares it."""
+    path, table = tmp_path / name, "t" if name == "a.duckdb" else None
+    frame = pd.DataFrame({"a": ["x"]})
+    if table is not None:
+        with duckdb.connect(path) as base:
+            base.execute("CREATE TABLE t AS SELECT 'x' AS a")
+    write = {
+        "a.jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        "a.json": lambda: frame.to_json(path, orient="records"),
+        "a.parquet": lambda: frame.to_parquet(path),
+        "a.xlsx": lambda: frame.to_excel(path, index=False),
+        "a.sav": lambda: pyreadstat.write_sav(frame, str(path)),
+    }
+    write.get(name, str)()
+    options = {"has_header": False, "quote": "'", "delimiter": ";", "comment": "#", "skip_rows": 1}
+    options["encoding"] = "latin-1"
+    allowed = {"a.jsonl": {"encoding"}, "a.json": {"encoding"}, "a.sav": {"encoding"}}
+    allowed["a.xlsx"] = {"skip_rows"}
+    for option, value in options.items():
+        if option not in allowed.get(name, ()):
+            with pytest.raises(ValueError, match=f"{option}.* must be "):
+                counting.count(
+                    path, table=table, column="a", alphabet=["x"], layout=Layout(**{option: value})
+                )
+    (field,) = [{"name": "a", "type": "string", "categories": ["x"]}]
+    book = {"dialect": {"header": False}, "schema": {"fields": [field]}}
+    with pytest.raises(ValueError, match="has_header=False must be used with a CSV file"):
+        dproo.open(path, table=table).row(book, epsilon=1)
 
 
 def test_all_refusals_of_a_code_book_are_told_at_once(tmp_path):

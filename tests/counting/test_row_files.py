@@ -171,6 +171,21 @@ def test_numbers_are_read_by_their_labels_unless_the_letters_are_numbers(tmp_pat
         assert secret not in repr(dproo.open(tmp_path / name).check("sex", ["x"]))
 
 
+@pytest.mark.parametrize("version", [114, 117, 118, 119])
+def test_text_of_stata_is_in_the_encoding_of_its_release(version: int, tmp_path: Path) -> None:
+    """Before 118 it is Windows-1252, which no header states; pandas writes long text in UTF-8."""
+    path, texts = tmp_path / "a.dta", ["\u00e9", "\u00fc", "a", "\u00e9"]
+    for long in [[], ["code"]] if version > 114 else [[]]:
+        frame = pd.DataFrame({"code": texts, "who": texts})
+        frame.to_stata(path, version=version, convert_strl=long or None, write_index=False)
+        letters = {"code": sorted({*texts})}
+        assert list(counting.count(path, alphabet=letters)) == [1, 2, 1, 0]
+        assert list(counting.count(path, alphabet=letters, person="who")) == [1, 1, 1, 0]
+        named = counting.count(path, alphabet=letters, layout=Layout(encoding="cp1250"))
+        is_unicode = version > 117 or bool(long)
+        assert list(named) == ([1, 0, 0, 3] if is_unicode else [1, 2, 1, 0])
+
+
 @pytest.mark.parametrize("name", ["a.xlsx", "a.sav", "a.dta"])
 def test_several_files_people_rows_and_open_values(name: str, tmp_path: Path) -> None:
     codes, people = ["a", "b", "a", "b"], ["p", "p", "q", None]

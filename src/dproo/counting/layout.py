@@ -50,6 +50,13 @@ ROWS = {EXCEL, SPSS, STATA, SQLITE}
 
 UTF_8 = "utf-8"
 
+_OWN_ENCODING = {
+    EXCEL: "an Excel file",
+    SQLITE: "an SQLite file",
+    PARQUET: "a Parquet file",
+    DUCKDB: "a DuckDB file",
+}
+
 _LINES_MAX = 1000
 _QUOTES = ('"', "'")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
@@ -157,6 +164,16 @@ class Layout:
             raise ValueError(
                 "skip_rows and comment must be used with a CSV file, skip_rows also with a sheet."
             )
+        if not self.has_header:
+            raise ValueError("has_header=False must be used with a CSV file.")
+        if self.quote != PLAIN.quote:
+            raise ValueError(refusal("quote", "be given for a CSV file only", self.quote))
+
+    def refuse_encoding(self, file_format: str) -> None:
+        """Refuse an encoding for a format in which files state theirs, or all have the same."""
+        own = _OWN_ENCODING.get(file_format)
+        if own is not None and self.encoding is not None:
+            raise ValueError(refusal("encoding", f"be left out: {own} has its own", self.encoding))
 
     @property
     def is_utf_8(self) -> bool:

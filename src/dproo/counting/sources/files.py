@@ -201,6 +201,7 @@ def open_files(opened: Sequence[Opened | Incoming], query: CountQuery) -> Files:
     if file_format == CSV:
         return _open_csv(opened, columns, DELIMITERS.get(suffixes.pop(), ","), layout)
     layout.refuse_lines()
+    layout.refuse_encoding(file_format)
     if file_format in {JSON, ARRAY}:
         return _open_json(opened, columns, file_format, layout)
     return _open_typed(opened, columns, table, person=query.person)

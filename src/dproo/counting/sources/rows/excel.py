@@ -54,6 +54,7 @@ _SPANS = {46}
 # Literal text in a code, and colours, conditions and locales.
 _SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|General', re.IGNORECASE | re.DOTALL)
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)([^\]]*)\]")
+_SPAN = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -124,7 +125,7 @@ class Cells:
         value: Any = BEYOND  # of an error
         match cell.get("t", "n"):
             case "n":
-                value = self._number(text, cell.get("s", ""))
+                value = self._number(text, cell.get("s", "0"))
             case "s":
                 place = _whole(text)
                 value = BEYOND if place is None else self.strings.get(place, BEYOND)
@@ -229,8 +230,14 @@ def _sections(code: str) -> list[str]:
     return [code[start + 1 : end] for start, end in pairwise(places)]
 
 
+def _stated(code: str, shape: re.Pattern[str]) -> re.Match[str] | None:
+    """Return the first of these that is in brackets, outside literal text."""
+    parts = (shape.fullmatch(part[0]) for part in _SHOWN.finditer(code))
+    return next(filter(None, parts), None)
+
+
 def _section_kind(code: str) -> str:
-    if re.search(r"\[(h+|m+|s+)\]", code, re.IGNORECASE):
+    if _stated(code, _SPAN):
         return SPAN
     signs = {*_SHOWN.sub("", code).lower().replace("am/pm", "h").replace("a/p", "h")} & {*"dmyhs"}
     if not signs:
@@ -241,7 +248,7 @@ def _section_kind(code: str) -> str:
 
 def _condition(code: str, usual: tuple[str, float]) -> tuple[str, float]:
     """Return the condition that a section states, or the usual one."""
-    match = _CONDITION.search(code)
+    match = _stated(code, _CONDITION)
     if match is None or not _NUMBER.fullmatch(match[2].strip()):
         return usual
     return match[1], float(match[2])

@@ -52,10 +52,6 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     opened = find_files(data)
     refuse_own_letters(opened, (), query.axes)
     layout.refuse_lines(is_sheet=FORMATS[suffix] == EXCEL)
-    if not layout.has_header:
-        raise ValueError(
-            "has_header=False must be used with a CSV file: other files have a header."
-        )
     files = [_opened(file, query, is_alone=len(opened) == 1) for file in opened]
     headers = {tuple(column.name for column in file.columns) for file in files}
     if len(headers) > 1:
@@ -95,9 +91,7 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)
-    own = {EXCEL: "an Excel file", SQLITE: "an SQLite file"}.get(FORMATS[suffix])
-    if own is not None and layout.encoding is not None:
-        raise ValueError(refusal("encoding", f"be left out: {own} has its own", layout.encoding))
+    layout.refuse_encoding(FORMATS[suffix])
     if FORMATS[suffix] == EXCEL:
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
@@ -122,7 +116,8 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
     header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
-    encoding = layout.encoding or statistics_files.encoding_of(header)
+    named = layout.encoding
+    encodings = (named, named) if named else statistics_files.encodings_of(header)
     person = query.person
     if not is_alone and person is not None and statistics_files.is_labelled(header, person):
         raise ValueError(
@@ -133,6 +128,6 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
         columns=statistics_files.columns_of(header, numeric),
         # The file stays open as long as its rows can be read.
         rows=lambda at: statistics_files.rows_of(
-            file.name, suffix, header, at, encoding=encoding, numeric=numeric
+            file.name, suffix, header, at, encodings=encodings, numeric=numeric
         ),
     )

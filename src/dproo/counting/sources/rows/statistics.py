@@ -30,6 +30,9 @@ from dproo.schema.cell import BEYOND
 _START = re.compile(
     rb"<stata_dta><header><release>(11[789])</release><byteorder>(LSF|MSF)</byteorder><K>"
 )
+_UTF_8 = "utf-8"
+_OLD = "cp1252"
+"""The encoding of Stata files before release 118, which is nowhere stated in them."""
 _MAP = b"<map>"
 _TYPES = b"<variable_types>"
 _DATA = b"<data>"
@@ -38,6 +41,8 @@ _LONG = 32768
 _WIDTHS = {_LONG: 8, 65526: 8, 65527: 4, 65528: 4, 65529: 2, 65530: 1}
 _TEXT = 130  # and 129 for bytes of any kind
 _SECTIONS = 14
+_HEAD = 1 << 10  # bytes; more than what comes before the number of variables
+_FIRST_UNICODE = 118
 _READ = 1 << 20
 
 
@@ -68,7 +73,7 @@ class LongText:
     @classmethod
     def of(cls, descriptor: int) -> LongText:
         """Find where rows and texts are; no text is read."""
-        start = os.pread(descriptor, 1 << 10, 0)
+        start = os.pread(descriptor, _HEAD, 0)
         found = _START.match(start)
         if found is None:
             raise ValueError("not a Stata file with long text")
@@ -180,12 +185,20 @@ def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
     read = _reader(suffix)
     try:
         header = read(file, metadataonly=True, user_missing=True)[1]
-        if suffix in STATA and any(_is_long(header, column) for column in header.column_names):
-            with Path(file).open("rb", buffering=0) as opened:
+        with Path(file).open("rb", buffering=0) as opened:
+            if suffix in STATA and any(_is_long(header, name) for name in header.column_names):
                 LongText.of(opened.fileno())
+            if suffix in STATA and not _is_unicode(os.pread(opened.fileno(), _HEAD, 0)):
+                header.file_encoding = header.file_encoding or _OLD
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
     return header
+
+
+def _is_unicode(start: bytes) -> bool:
+    """Return whether a Stata file that begins so is of a release whose text is in UTF-8."""
+    found = _START.match(start)
+    return found is not None and int(found[1]) >= _FIRST_UNICODE
 
 
 def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
@@ -221,16 +234,16 @@ def is_labelled(header: Any, name: str) -> bool:
     return name in header.variable_to_label and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
 
-def encoding_of(header: Any) -> str:
-    """Return Python's name of the encoding of a file's text.
+def encodings_of(header: Any) -> tuple[str, str]:
+    """Return Python's names of the encodings of a file's text and of its long text.
 
     Raises:
         ValueError: Python does not have it.
     """
-    stored = header.file_encoding or "utf-8"
+    stored = header.file_encoding or _UTF_8
     for name in (stored, stored.lower().replace("windows-", "cp")):
         with suppress(LookupError):
-            return codecs.lookup(name).name
+            return codecs.lookup(name).name, _UTF_8
     raise ValueError(
         refusal("encoding", "be given, since Python does not have the one of the file", stored)
         + " Name one that is like it, or save the file in Unicode (UTF-8)."
@@ -258,22 +271,23 @@ def rows_of(
     header: Any,
     places: Sequence[int],
     *,
-    encoding: str,
+    encodings: tuple[str, str],
     numeric: Container[str] = (),
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
 
+    The encodings are of text and of long text.
     A number that has a label becomes the label, unless its variable is in ``numeric``: that depends
     only on this cell and on the header.
     """
     names = [header.column_names[place] for place in places]
+    is_long = [suffix in STATA and _is_long(header, name) for name in names]
     readings = [
         _label(labels_of(header, name))
         if name not in numeric and is_labelled(header, name)
-        else _reading(header, name, suffix, encoding)
-        for name in names
+        else _reading(header, name, suffix, encodings[long])
+        for name, long in zip(names, is_long, strict=True)
     ]
-    is_long = [suffix in STATA and _is_long(header, name) for name in names]
     long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
     short = [place for place, is_text in zip(places, is_long, strict=True) if not is_text]
     parts: list[Iterator[Sequence[Any]]] = []
@@ -335,7 +349,7 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     kind = _kind(header, name)
     if kind == sql.TEXT:
         decode = (
-            repaired if encoding == "utf-8" else partial(str, encoding=encoding, errors="replace")
+            repaired if encoding == _UTF_8 else partial(str, encoding=encoding, errors="replace")
         )
         return lambda cell: decode(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
     if kind not in {sql.DATE, sql.TIMESTAMP}:
