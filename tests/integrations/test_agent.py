@@ -22,6 +22,7 @@ from support.draws import some
 
 import dproo
 from dproo import Ledger, Model
+from dproo.analysis.row_plan import plan_row
 from dproo.cli.commands import run
 from dproo.errors import ChargedError
 from dproo.integrations.agent import Desk, Refused
@@ -168,6 +169,27 @@ def test_a_changed_model_or_one_of_other_columns_is_refused_at_the_start(folder:
     (folder / "codebook.json").write_text(json.dumps(other))
     with pytest.raises(ValueError, match="columns of the code book"):
         Desk.of(folder / "agents.toml")
+
+
+@pytest.mark.parametrize("most", [1, 5])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_an_agent_plans_for_whom_the_budget_protects(
+    folder: Path, neighbours: Any, most: int
+) -> None:
+    """It is what the receipt of a row states, where the number of records is public."""
+    ledger = Ledger(folder / "ledger.sqlite3")
+    ledger.declare("such", budget="1", neighbours=neighbours, records_per_person=most)
+    with (folder / "agents.toml").open("a") as config:
+        config.write('budget = "such"\n')
+    desk = Desk.of(folder / "agents.toml")
+    plan = desk.answer("plan", {"dataset": "admissions", "n": 200, "epsilon": "0.5"})
+    assert sum(Fraction(one["epsilon"]) for one in plan["columns"]) < 0.5
+    sampled = desk.answer("sample", {"dataset": "admissions", "epsilon": "0.5"})
+    if neighbours == "replace":
+        stated = ledger.released(sampled["entry"])["worst_alpha"]
+        assert plan["alpha"] == pytest.approx(stated)
+    alone = plan_row(BOOK, n=200, epsilon=Fraction(1, 2) / most, neighbours=neighbours)
+    assert plan["alpha"] == float(alone.alpha or 0)
 
 
 def test_nobody_waits_for_the_plans_of_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,8 +384,23 @@ WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledge
         ("[datasets.a]\ndata = 'x'", WRONG),
         (CONFIG + '\nperson = "\\ud800"', WRONG),  # TOML has no lone surrogates
         (CONFIG + "\nmore = " + "9" * 5000, WRONG),
-        (CONFIG.replace("0.75", "'much'"), "per_day must be a decimal number, got 'much'."),
+        (CONFIG.replace("0.75", "'much'"), "epsilon_per_day must be a decimal number, got 'much'."),
         (CONFIG.replace("{canary}", "none"), "data must be a file that exists for 'admissions'"),
+        (CONFIG.replace("0.5", "0"), "epsilon_per_call must be between 1e-9 and 1000000, got '0'."),
+        (CONFIG.replace("0.5", "true"), "epsilon_per_call must be a number or a decimal string"),
+        *(
+            (CONFIG.replace('"{folder}/ledger.sqlite3"', one), f"ledger must be text, got {shown}.")
+            for one, shown in {"3": "3", "true": "True", "['x']": "['x']", "''": "''"}.items()
+        ),
+        *(
+            (CONFIG + f"\n{key} = ''", f"{key} must be text for 'admissions', got ''.")
+            for key in ("table", "person", "budget", "model")
+        ),
+        (CONFIG.replace('"{canary}.csv"', "''"), "data must be text for 'admissions', got ''."),
+        (
+            CONFIG.replace('"codebook.json"', "''"),
+            "codebook must be text for 'admissions', got ''.",
+        ),
         (CONFIG + "\ntable = 5", "table must be text for 'admissions', got 5."),
         (CONFIG + "\nperson = ['name']", "person must be text for 'admissions', got ['name']."),
     ],
@@ -429,7 +466,9 @@ def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> No
             "[" * 3000 + "]" * 3000,
             "{}" * 9,
         ]
-        nobody += [json.dumps({"id": number}) for number in (True, 1.5, None, [], {}, "\ud800")]
+        for number in (True, 1.5, None, [], {}, "\ud800"):
+            nobody += [json.dumps({"id": number}), json.dumps(call | {"id": number})]
+        nobody += [json.dumps(call)]
         nobody += ['{"id": 8, "x": ' + "[" * 3000 + "]" * 3000 + "}", '{"id": ' + "9" * 5000 + "}"]
         for line, number in {**lines, **dict.fromkeys(nobody)}.items():
             server.stdin.write(b"\n" + line.encode() + b"\n")  # an empty line asks nothing

@@ -189,6 +189,35 @@ def test_a_strangers_file_is_released_in_a_few_actions(browser, home, walk, mean
             assert page.locator("#preview tbody tr").count() == 12
 
 
+def test_a_forecast_is_for_as_many_records_as_a_person_may_have(browser, home):
+    with visit(browser, home, "release") as page:
+        begin(page)
+        page.check("#tick-all")
+        for name in ("diagnosis", "ward"):
+            page.fill(column(name, "textarea"), "a, b")
+        page.fill("#n", "4,000")
+        with page.expect_response("**/api/table-plan"):
+            pass
+        page.fill("#budget", "300")
+
+        def foreseen(change):
+            with page.expect_request("**/api/table-plan") as asked:
+                change()
+            return {name: asked.value.post_data_json[name] for name in WHOM}
+
+        typed = foreseen(lambda: page.fill("#records-per-person", "1,005"))
+        assert typed == {"neighbours": "replace", "records_per_person": "1005"}
+        chosen = foreseen(lambda: page.select_option("#neighbours", "add-remove"))
+        assert chosen == {"neighbours": "add-remove", "records_per_person": "1005"}
+        page.click("#declare:enabled")
+        page.wait_for_selector("#summary:visible")
+        assert foreseen(lambda: page.fill("#epsilon", "2")) == chosen
+        page.wait_for_selector("#forecast[data-level=hopeless]")
+
+
+WHOM = ("neighbours", "records_per_person")
+
+
 def test_values_are_not_found_for_a_budget_without_a_delta(browser, steward):
     with visit(browser, steward, "release") as page:
         begin(page)
