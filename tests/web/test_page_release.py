@@ -1440,19 +1440,20 @@ def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
 
 def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home):
     ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
-    ledger.declare(name, budget="4", delta="1e-6", neighbours="replace")
+    ledger.declare(name, budget="14", delta="1e-6", neighbours="replace")
     for purpose in ("a paper", "the <b>bulletin</b>"):
         nonce = home.post("/api/order", ORDER | {"purpose": purpose}).json["nonce"]
         home.post("/api/release", {"nonce": nonce})
-    ledger.reserve(name, epsilon="0.5", neighbours="replace")
+    ledger.reserve(name, epsilon="10.123456789", neighbours="replace")
     with visit(browser, home, "ledger") as page:
-        page.wait_for_selector(".left:has-text('ε 1.5 left of 4, δ 1e-6 of 1e-6;')")
+        page.wait_for_selector(".left:has-text('ε 1.876543211 left of 14, δ 1e-6 of 1e-6;')")
         assert page.locator(".history i").count() == 3
         assert page.locator(".purposes dt").all_inner_texts() == [
+            "no stated purpose",
             "a paper",
             "the <b>bulletin</b>",
-            "no stated purpose",
         ]
+        assert page.inner_text(".purposes .number >> nth=0") == "ε 10.123456789"
         assert page.locator("tbody tr").first.inner_text().count("charged, never released") == 1
         assert page.locator("main b").count() == 0
 

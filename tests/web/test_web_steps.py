@@ -506,6 +506,20 @@ def test_the_command_that_is_shown_releases_the_same_row(page):
     assert (line.charge, line.request["network"]) == (25 * 10**7, "independent")
 
 
+def test_the_command_of_a_table_can_be_run_again_and_where_its_files_are_taken(tmp_path):
+    folder, ledger = admissions(tmp_path, budget="100")
+    (folder / "admissions.csv").rename(folder / "table.csv")
+    Ledger(ledger).declare(str(folder / "table.csv"), budget="1", neighbours="replace")
+    with served(folder, ledger) as page:
+        for times in (1, 2):
+            asked = ROW | {"what": "table", "data": "table.csv", "epsilon": "0.25"}
+            shown = page.post("/api/order", asked).json
+            (folder / shown["saved_as"]).write_text(json.dumps(BOOK))
+            command = shown["command"].replace("dproo", COMMAND[0], 1)
+            subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)  # noqa: S602
+            assert Ledger(ledger).budget(str(folder / "table.csv")).spent == times * 25 * 10**7
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
