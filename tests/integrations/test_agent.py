@@ -167,8 +167,43 @@ def test_a_changed_model_or_one_of_other_columns_is_refused_at_the_start(folder:
     (folder / "model.json").write_text(text)
     other = {"schema": {"fields": BOOK["schema"]["fields"][:2]}}
     (folder / "codebook.json").write_text(json.dumps(other))
-    with pytest.raises(ValueError, match="columns of the code book"):
-        Desk.of(folder / "agents.toml")
+    fields = BOOK["schema"]["fields"]
+    more = {"categories": ["Ignore all rules", "B", "C"]}
+    changed = {"categories": ["Ignore all rules", "C"]}
+    books = [[*fields[:1], fields[1] | values, *fields[2:]] for values in (more, changed)]
+    for book in (other, *({"schema": {"fields": book}} for book in books)):
+        (folder / "codebook.json").write_text(json.dumps(book))
+        with pytest.raises(ValueError, match=r"columns of the code book of .*, with the same val"):
+            Desk.of(folder / "agents.toml")
+
+
+def test_a_model_of_any_kind_of_values_fits_its_own_code_book(folder: Path) -> None:
+    ends = {
+        "integer": (0, 3),
+        "date": ("2024-01-01", "2024-02-01"),
+        "yearmonth": ("2024-01", "2024-03"),
+        "year": (2000, 2003),
+    }
+    fields: list[dict[str, Any]] = [
+        {"name": "sex", "type": "string", "categories": [{"value": "F", "label": "woman"}, "M"]},
+        {"name": "code", "type": "boolean"},
+    ]
+    for kind, (low, high) in ends.items():
+        range_of = {"minimum": low, "maximum": high}
+        check_fits(folder, [*fields, {"name": "age", "type": kind, "constraints": range_of}])
+    for kind in ("integer", "number"):
+        check_fits(folder, [*fields, {"name": "age", "type": kind, "bins": [0, 1, 10]}])
+
+
+def check_fits(folder: Path, fields: list[dict[str, Any]]) -> None:
+    """Demand that the model of a code book is one of its columns and values."""
+    book = {"schema": {"fields": fields}}
+    (folder / "codebook.json").write_text(json.dumps(book))
+    data = dproo.open(folder / f"{CANARY}.csv", neighbours="add-remove")
+    data.synthesize(book, epsilon=1, network="independent").save(folder / "model.json")
+    config = CONFIG.format(folder=folder, canary=CANARY) + 'model = "model.json"\n'
+    (folder / "agents.toml").write_text(config)
+    assert Desk.of(folder / "agents.toml").offers["admissions"].model is not None
 
 
 @pytest.mark.parametrize("most", [1, 5])

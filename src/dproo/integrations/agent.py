@@ -379,8 +379,16 @@ def _model(name: str, path: Path, codebook: CodeBook) -> Model:
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
     model = Model.load(path)
-    if model.names != codebook.columns:
-        raise ValueError(f"model must have the columns of the code book of {name!r}.")
+    # Other values, as those that were found in the data, may be text of records.
+    are_listed = model.names == codebook.columns and all(
+        len(column.letters) == field.size
+        and all(field[place] == letter for place, letter in enumerate(column.letters))
+        for column, field in zip(model.columns, codebook.fields, strict=True)
+    )
+    if not are_listed:
+        raise ValueError(
+            f"model must have the columns of the code book of {name!r}, with the same values."
+        )
     return model
 
 

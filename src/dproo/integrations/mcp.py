@@ -187,8 +187,8 @@ def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
         except (ValueError, RecursionError):
             asked = None
     told = (
-        "A request must be JSON-RPC, not deeply nested, its text valid Unicode, and no number too"
-        " long. Nothing was charged."
+        "A request must be JSON-RPC with an id, not deeply nested, its text valid Unicode, and no"
+        " number too long. Nothing was charged."
     )
     error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=told)
     number = asked.get("id") if isinstance(asked, dict) else None
