@@ -288,7 +288,14 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
         "type": "string",
         "values": ["F", "M", "other"],
     }
-    assert described["columns"][2]["size"] > 1000
+    assert described["columns"][2] == {
+        "name": "age",
+        "type": "integer",
+        "size": 4002,
+        "first": 0,
+        "last": 4000,
+        "other": "other",
+    }
     assert answers["planned"][1]["alpha"] > 0
     row = answers["row"][1]["row"]
     assert set(row) == {"sex", "code", "age"}

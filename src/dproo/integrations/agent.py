@@ -322,7 +322,9 @@ def _column(field: Field) -> dict[str, Any]:
     size = field.size
     if size <= _MOST_VALUES:
         return {"name": field.name, "type": field.kind, "values": [field[i] for i in range(size)]}
-    ends = {"first": field[0], "last": field[size - 1]}
+    ends = {"first": field[0], "last": field[field.axis.listed - 1]}
+    if field.outside is None:
+        ends["other"] = field.other
     return {"name": field.name, "type": field.kind, "size": size, **ends}
 
 
