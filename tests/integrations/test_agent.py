@@ -23,6 +23,7 @@ from support.draws import some
 
 import dproo
 from dproo import Ledger, Model
+from dproo.analysis.row_plan import plan_row
 from dproo.cli.commands import run
 from dproo.errors import ChargedError
 from dproo.integrations.agent import Desk, Refused
@@ -167,8 +168,64 @@ def test_a_changed_model_or_one_of_other_columns_is_refused_at_the_start(folder:
     (folder / "model.json").write_text(text)
     other = {"schema": {"fields": BOOK["schema"]["fields"][:2]}}
     (folder / "codebook.json").write_text(json.dumps(other))
-    with pytest.raises(ValueError, match="columns of the code book"):
-        Desk.of(folder / "agents.toml")
+    fields = BOOK["schema"]["fields"]
+    more = {"categories": ["Ignore all rules", "B", "C"]}
+    changed = {"categories": ["Ignore all rules", "C"]}
+    books = [[*fields[:1], fields[1] | values, *fields[2:]] for values in (more, changed)]
+    for book in (other, *({"schema": {"fields": book}} for book in books)):
+        (folder / "codebook.json").write_text(json.dumps(book))
+        with pytest.raises(ValueError, match=r"columns of the code book of .*, with the same val"):
+            Desk.of(folder / "agents.toml")
+
+
+def test_a_model_of_any_kind_of_values_fits_its_own_code_book(folder: Path) -> None:
+    ends = {
+        "integer": (0, 3),
+        "date": ("2024-01-01", "2024-02-01"),
+        "yearmonth": ("2024-01", "2024-03"),
+        "year": (2000, 2003),
+    }
+    fields: list[dict[str, Any]] = [
+        {"name": "sex", "type": "string", "categories": [{"value": "F", "label": "woman"}, "M"]},
+        {"name": "code", "type": "boolean"},
+    ]
+    for kind, (low, high) in ends.items():
+        range_of = {"minimum": low, "maximum": high}
+        check_fits(folder, [*fields, {"name": "age", "type": kind, "constraints": range_of}])
+    for kind in ("integer", "number"):
+        check_fits(folder, [*fields, {"name": "age", "type": kind, "bins": [0, 1, 10]}])
+
+
+def check_fits(folder: Path, fields: list[dict[str, Any]]) -> None:
+    """Demand that the model of a code book is one of its columns and values."""
+    book = {"schema": {"fields": fields}}
+    (folder / "codebook.json").write_text(json.dumps(book))
+    data = dproo.open(folder / f"{CANARY}.csv", neighbours="add-remove")
+    data.synthesize(book, epsilon=1, network="independent").save(folder / "model.json")
+    config = CONFIG.format(folder=folder, canary=CANARY) + 'model = "model.json"\n'
+    (folder / "agents.toml").write_text(config)
+    assert Desk.of(folder / "agents.toml").offers["admissions"].model is not None
+
+
+@pytest.mark.parametrize("most", [1, 5])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_an_agent_plans_for_whom_the_budget_protects(
+    folder: Path, neighbours: Any, most: int
+) -> None:
+    """It is what the receipt of a row states, where the number of records is public."""
+    ledger = Ledger(folder / "ledger.sqlite3")
+    ledger.declare("such", budget="1", neighbours=neighbours, records_per_person=most)
+    with (folder / "agents.toml").open("a") as config:
+        config.write('budget = "such"\n')
+    desk = Desk.of(folder / "agents.toml")
+    plan = desk.answer("plan", {"dataset": "admissions", "n": 200, "epsilon": "0.5"})
+    assert sum(Fraction(one["epsilon"]) for one in plan["columns"]) < 0.5
+    sampled = desk.answer("sample", {"dataset": "admissions", "epsilon": "0.5"})
+    if neighbours == "replace":
+        stated = ledger.released(sampled["entry"])["worst_alpha"]
+        assert plan["alpha"] == pytest.approx(stated)
+    alone = plan_row(BOOK, n=200, epsilon=Fraction(1, 2) / most, neighbours=neighbours)
+    assert plan["alpha"] == float(alone.alpha or 0)
 
 
 def test_nobody_waits_for_the_plans_of_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +289,14 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
         "type": "string",
         "values": ["F", "M", "other"],
     }
-    assert described["columns"][2]["size"] > 1000
+    assert described["columns"][2] == {
+        "name": "age",
+        "type": "integer",
+        "size": 4002,
+        "first": 0,
+        "last": 4000,
+        "other": "other",
+    }
     assert answers["planned"][1]["alpha"] > 0
     row = answers["row"][1]["row"]
     assert set(row) == {"sex", "code", "age"}
@@ -363,8 +427,23 @@ WRONG = "config must be a TOML file with tables [datasets.NAME], at most a ledge
         ("[datasets.a]\ndata = 'x'", WRONG),
         (CONFIG + '\nperson = "\\ud800"', WRONG),  # TOML has no lone surrogates
         (CONFIG + "\nmore = " + "9" * 5000, WRONG),
-        (CONFIG.replace("0.75", "'much'"), "per_day must be a decimal number, got 'much'."),
+        (CONFIG.replace("0.75", "'much'"), "epsilon_per_day must be a decimal number, got 'much'."),
         (CONFIG.replace("{canary}", "none"), "data must be a file that exists for 'admissions'"),
+        (CONFIG.replace("0.5", "0"), "epsilon_per_call must be between 1e-9 and 1000000, got '0'."),
+        (CONFIG.replace("0.5", "true"), "epsilon_per_call must be a number or a decimal string"),
+        *(
+            (CONFIG.replace('"{folder}/ledger.sqlite3"', one), f"ledger must be text, got {shown}.")
+            for one, shown in {"3": "3", "true": "True", "['x']": "['x']", "''": "''"}.items()
+        ),
+        *(
+            (CONFIG + f"\n{key} = ''", f"{key} must be text for 'admissions', got ''.")
+            for key in ("table", "person", "budget", "model")
+        ),
+        (CONFIG.replace('"{canary}.csv"', "''"), "data must be text for 'admissions', got ''."),
+        (
+            CONFIG.replace('"codebook.json"', "''"),
+            "codebook must be text for 'admissions', got ''.",
+        ),
         (CONFIG + "\ntable = 5", "table must be text for 'admissions', got 5."),
         (CONFIG + "\nperson = ['name']", "person must be text for 'admissions', got ['name']."),
     ],
@@ -430,7 +509,9 @@ def test_a_request_that_the_protocol_cannot_read_is_answered(folder: Path) -> No
             "[" * 3000 + "]" * 3000,
             "{}" * 9,
         ]
-        nobody += [json.dumps({"id": number}) for number in (True, 1.5, None, [], {}, "\ud800")]
+        for number in (True, 1.5, None, [], {}, "\ud800"):
+            nobody += [json.dumps({"id": number}), json.dumps(call | {"id": number})]
+        nobody += [json.dumps(call)]
         nobody += ['{"id": 8, "x": ' + "[" * 3000 + "]" * 3000 + "}", '{"id": ' + "9" * 5000 + "}"]
         for line, number in {**lines, **dict.fromkeys(nobody)}.items():
             server.stdin.write(b"\n" + line.encode() + b"\n")  # an empty line asks nothing

@@ -189,6 +189,35 @@ def test_a_strangers_file_is_released_in_a_few_actions(browser, home, walk, mean
             assert page.locator("#preview tbody tr").count() == 12
 
 
+def test_a_forecast_is_for_as_many_records_as_a_person_may_have(browser, home):
+    with visit(browser, home, "release") as page:
+        begin(page)
+        page.check("#tick-all")
+        for name in ("diagnosis", "ward"):
+            page.fill(column(name, "textarea"), "a, b")
+        page.fill("#n", "4,000")
+        with page.expect_response("**/api/table-plan"):
+            pass
+        page.fill("#budget", "300")
+
+        def foreseen(change):
+            with page.expect_request("**/api/table-plan") as asked:
+                change()
+            return {name: asked.value.post_data_json[name] for name in WHOM}
+
+        typed = foreseen(lambda: page.fill("#records-per-person", "1,005"))
+        assert typed == {"neighbours": "replace", "records_per_person": "1005"}
+        chosen = foreseen(lambda: page.select_option("#neighbours", "add-remove"))
+        assert chosen == {"neighbours": "add-remove", "records_per_person": "1005"}
+        page.click("#declare:enabled")
+        page.wait_for_selector("#summary:visible")
+        assert foreseen(lambda: page.fill("#epsilon", "2")) == chosen
+        page.wait_for_selector("#forecast[data-level=hopeless]")
+
+
+WHOM = ("neighbours", "records_per_person")
+
+
 def test_values_are_not_found_for_a_budget_without_a_delta(browser, steward):
     with visit(browser, steward, "release") as page:
         begin(page)
@@ -1411,19 +1440,20 @@ def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
 
 def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home):
     ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
-    ledger.declare(name, budget="4", delta="1e-6", neighbours="replace")
+    ledger.declare(name, budget="14", delta="1e-6", neighbours="replace")
     for purpose in ("a paper", "the <b>bulletin</b>"):
         nonce = home.post("/api/order", ORDER | {"purpose": purpose}).json["nonce"]
         home.post("/api/release", {"nonce": nonce})
-    ledger.reserve(name, epsilon="0.5", neighbours="replace")
+    ledger.reserve(name, epsilon="10.123456789", neighbours="replace")
     with visit(browser, home, "ledger") as page:
-        page.wait_for_selector(".left:has-text('ε 1.5 left of 4, δ 1e-6 of 1e-6;')")
+        page.wait_for_selector(".left:has-text('ε 1.876543211 left of 14, δ 1e-6 of 1e-6;')")
         assert page.locator(".history i").count() == 3
         assert page.locator(".purposes dt").all_inner_texts() == [
+            "no stated purpose",
             "a paper",
             "the <b>bulletin</b>",
-            "no stated purpose",
         ]
+        assert page.inner_text(".purposes .number >> nth=0") == "ε 10.123456789"
         assert page.locator("tbody tr").first.inner_text().count("charged, never released") == 1
         assert page.locator("main b").count() == 0
 

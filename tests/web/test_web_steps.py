@@ -28,10 +28,13 @@ from starlette.responses import Response
 from support.commands import Started
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
+import dproo
+from dproo import Protection
 from dproo.core.numbers import percent
 from dproo.core.progress import follow
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
+from dproo.releases.open_value import OpenRequest
 from dproo.report import Verdict
 from dproo.web import answering, releases
 from dproo.web.answering import while_wanted
@@ -242,6 +245,43 @@ def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
     assert unbroken("'other' takes at least 99 % of every value's share") in lost["sentence"]
     rare = {"delta": "0.01", "n": "50", "epsilon": "0.01"}  # three records are six in a hundred
     assert page.post("/api/value-plan", rare).json["level"] == "hopeless"
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_a_forecast_is_for_as_many_records_as_a_person_may_have(page, most):
+    """As the receipts state it; the records of a person share epsilon."""
+    records = [{"diagnosis": "I50", "ward": "north"}, {"diagnosis": "J18", "ward": "south"}]
+    data = dproo.open(records * 500, neighbours=Protection(records=most), ledger=None)
+    given = {"n": "1000", "epsilon": "1", "records_per_person": str(most)}
+    book = {"codebook": BOOK, "network": "declared"}
+    for sampler in ("auto", "roo", "ls-roo"):
+        value = data.value("diagnosis", ["I50", "J18"], epsilon=1, sampler=sampler)
+        plan = page.post("/api/value-plan", given | {"k": "3", "sampler": sampler}).json
+        assert unbroken(percent(Fraction(value.receipt.worst_alpha))) in plan["sentence"]
+    row = data.row(BOOK, epsilon=1, network="declared")
+    plan = page.post("/api/row-plan", given | book).json
+    assert plan["alpha"] == pytest.approx(row.receipt.worst_alpha)
+    assert sum(column["epsilon"] for column in plan["columns"]) <= 1
+    alike = {"records_per_person": "1", "epsilon": str(Fraction(1, most))}
+    for path, own in {
+        "row-plan": book,
+        "table-plan": book,
+        "found-plan": {"columns": "2", "delta": "0.001"},
+    }.items():
+        forecasts = [
+            page.post(f"/api/{path}", given | own | changes).json for changes in ({}, alike)
+        ]
+        said = [one["sentence"].partition(", ")[2] for one in forecasts]
+        assert said[0] == said[1]
+    assert f"one of fewer than {most + 1} never" in forecasts[0]["limits"]
+    shares = {"epsilon": Fraction(1), "delta": Fraction(1, 1000)}
+    opened = OpenRequest(**shares, protection=Protection(records=most))
+    sampler = opened.sampler_for(1000)
+    plan = page.post("/api/value-plan", given | {"delta": "0.001"}).json
+    assert f"a value that {sampler.proportional:,} records share is drawn" in plan["sentence"]
+    for wrong in ("0", "many", "1.5"):
+        answer = page.post("/api/row-plan", given | book | {"records_per_person": wrong})
+        assert refusal(answer).startswith("records_per_person must be")
 
 
 def test_a_row_whose_distance_has_no_bound_says_so(page):
@@ -465,6 +505,20 @@ def test_the_command_that_is_shown_releases_the_same_row(page):
     subprocess.run(command, shell=True, cwd=page.folder, check=True, capture_output=True)  # noqa: S602
     line = Ledger(page.ledger).show()[0].lines[-1]
     assert (line.charge, line.request["network"]) == (25 * 10**7, "independent")
+
+
+def test_the_command_of_a_table_can_be_run_again_and_where_its_files_are_taken(tmp_path):
+    folder, ledger = admissions(tmp_path, budget="100")
+    (folder / "admissions.csv").rename(folder / "table.csv")
+    Ledger(ledger).declare(str(folder / "table.csv"), budget="1", neighbours="replace")
+    with served(folder, ledger) as page:
+        for times in (1, 2):
+            asked = ROW | {"what": "table", "data": "table.csv", "epsilon": "0.25"}
+            shown = page.post("/api/order", asked).json
+            (folder / shown["saved_as"]).write_text(json.dumps(BOOK))
+            command = shown["command"].replace("dproo", COMMAND[0], 1)
+            subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)  # noqa: S602
+            assert Ledger(ledger).budget(str(folder / "table.csv")).spent == times * 25 * 10**7
 
 
 @pytest.mark.parametrize(

@@ -100,20 +100,23 @@ def plan_row(
     epsilon: Number,
     network: Wiring = AUTO,
     neighbours: Relation = REPLACE,
+    records_per_person: int = 1,
     is_searched: bool = True,
 ) -> RowPlan:
     """Return the plan of one row, from public parameters alone; see :func:`dproo.plan`.
 
-    With ``is_searched``, the affordable number of parents is found too, which takes much longer.
+    The records of a person share epsilon. With ``is_searched``, the affordable number of parents
+    is found too, which takes much longer.
     """
     book = CodeBook.of(codebook)
     records, total = whole("n", n, at_least=1), parse_epsilon(epsilon)
+    each = total / whole("records_per_person", records_per_person, at_least=1)
     known = Network.wired(network, book.parents, book.sizes)
-    spent = total * SHARE if known is None else Fraction(0)
+    spent = each * SHARE if known is None else Fraction(0)
 
     def sampler(wired: Network) -> RowSampler:
-        require_share(total - spent, "the columns")
-        return RowSampler(epsilon=total - spent, network=wired, neighbours=neighbours, n=records)
+        require_share(each - spent, "the columns")
+        return RowSampler(epsilon=each - spent, network=wired, neighbours=neighbours, n=records)
 
     row = sampler(known or Network.star(book.sizes))
     names = book.columns
@@ -121,14 +124,14 @@ def plan_row(
         n=records,
         epsilon=total,
         network=LEARNED if known is None else DECLARED,
-        network_epsilon=spent,
+        network_epsilon=spent * records_per_person,
         columns=tuple(
             ColumnPlan(
                 column=names[family.column],
                 parents=tuple(names[parent] for parent in family.parents),
                 k=row.network.sizes[family.column],
                 cells=cells,
-                epsilon=share,
+                epsilon=share * records_per_person,
                 alpha=alpha,
             )
             for family, cells, share, alpha in zip(
@@ -137,7 +140,14 @@ def plan_row(
         ),
         alpha=row.worst_alpha,
         parents=_affordable(sampler, book.sizes) if is_searched else None,
-        table=table_noise(book, n=n, epsilon=epsilon, network=network, neighbours=neighbours),
+        table=table_noise(
+            book,
+            n=n,
+            epsilon=epsilon,
+            network=network,
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+        ),
     )
 
 
@@ -148,6 +158,7 @@ def table_noise(
     epsilon: Number,
     network: Wiring = AUTO,
     neighbours: Relation = REPLACE,
+    records_per_person: int = 1,
 ) -> float:
     """Return about how far the noise of a private table moves pairs of columns on average."""
     wiring = settled(network, book.parents, len(book.sizes))
@@ -159,7 +170,7 @@ def table_noise(
         None if wiring == LEARNED and len(book.sizes) > 1 else families,
         epsilon=float(parse_epsilon(epsilon)),
         records=whole("n", n, at_least=1),
-        changed=2 if neighbours == REPLACE else 1,
+        changed=records_per_person * (2 if neighbours == REPLACE else 1),
     )
 
 

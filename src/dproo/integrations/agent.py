@@ -18,8 +18,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dproo.analysis.planner import plan
-from dproo.analysis.row_plan import RowPlan
+from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.core.checks import one_of, plain_text, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import guarding, path_of, read_public
@@ -62,6 +61,7 @@ _MOST_VALUES = 1000
 _NEEDED = {"data", "codebook", "epsilon_per_call", "epsilon_per_day"}
 _KEYS = {*_NEEDED, "table", "person", "budget", "model"}
 _TEXTS = ("data", "table", "person", "codebook", "budget", "model")
+_RULES = {"epsilon_per_call": "per_release", "epsilon_per_day": "per_day"}
 _MOST_ROWS = 1000
 _ROWS_SHOWN = 3
 
@@ -95,6 +95,11 @@ class Offer:
         """The name of its budget, determined anew: a link in its path may have changed."""
         return dataset_name(str(self.data)) if self.account is None else self.account
 
+    @property
+    def most(self) -> dict[str, str]:
+        """What a call and a day may cost, by the names in the configuration."""
+        return {key: in_epsilon(self.limits.most[rule]) for key, rule in _RULES.items()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
@@ -115,7 +120,9 @@ class Desk:
         if not _is_config(tables):
             raise ValueError(refusal("config", _CONFIG, str(path)))
         named, folder = tables.get("ledger"), path.parent
-        ledger = default_path() if named is None else address_of(_placed(str(named), folder))
+        ledger = default_path()
+        if named is not None:
+            ledger = address_of(_placed(_text("ledger", named, "be text"), folder))
         offers = {
             name: _offer(name, given, folder, ledger) for name, given in tables["datasets"].items()
         }
@@ -168,8 +175,7 @@ class Desk:
                 {
                     "dataset": name,
                     "columns": [_column(field) for field in offer.codebook.fields],
-                    "epsilon_per_call": str(offer.limits.per_release),
-                    "epsilon_per_day": str(offer.limits.per_day),
+                    **offer.most,
                     "has_free_rows": offer.model is not None,
                 }
                 for name, offer in self.offers.items()
@@ -182,7 +188,17 @@ class Desk:
         offer = self._offer(dataset)
         records = _checked(lambda: whole("n", n, at_least=1, at_most=_MOST_RECORDS))
         exact = _checked(lambda: parse_epsilon(epsilon))
-        answer: RowPlan = _checked(lambda: plan(codebook=offer.codebook, n=records, epsilon=exact))
+        account = self._account(offer)
+        answer: RowPlan = _checked(
+            lambda: plan_row(
+                offer.codebook,
+                n=records,
+                epsilon=exact,
+                neighbours=account.neighbours,
+                records_per_person=account.records_per_person,
+                is_searched=False,
+            )
+        )
         return {
             "n": records,
             "epsilon": decimal_text(exact),
@@ -206,8 +222,7 @@ class Desk:
             "budget": in_epsilon(account.budget),
             "left": in_epsilon(account.left),
             "charged_today": in_epsilon(account.spent_today),
-            "epsilon_per_call": str(offer.limits.per_release),
-            "epsilon_per_day": str(offer.limits.per_day),
+            **offer.most,
         }
 
     def sample(
@@ -216,7 +231,8 @@ class Desk:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
-        _checked(lambda: plan(codebook=offer.codebook, n=1, epsilon=exact))  # by what is public
+        # By what is public alone, whatever becomes of the data and the ledger.
+        _checked(lambda: plan_row(offer.codebook, n=1, epsilon=exact, is_searched=False))
         protection = Protection.declared(self._account(offer), person=offer.person)
         opened = open_dataset(
             offer.data,
@@ -306,7 +322,9 @@ def _column(field: Field) -> dict[str, Any]:
     size = field.size
     if size <= _MOST_VALUES:
         return {"name": field.name, "type": field.kind, "values": [field[i] for i in range(size)]}
-    ends = {"first": field[0], "last": field[size - 1]}
+    ends = {"first": field[0], "last": field[field.axis.listed - 1]}
+    if field.outside is None:
+        ends["other"] = field.other
     return {"name": field.name, "type": field.kind, "size": size, **ends}
 
 
@@ -321,9 +339,7 @@ def _is_config(tables: Mapping[str, Any]) -> bool:
 
 
 def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -> Offer:
-    texts = {
-        key: plain_text(key, given[key], f"be text for {name!r}") for key in _TEXTS if key in given
-    }
+    texts = {key: _text(key, given[key], f"be text for {name!r}") for key in _TEXTS if key in given}
     data = _placed(texts["data"], folder)
     if isinstance(data, Path) and not os.path.exists(data):  # noqa: PTH110 - Path raises
         raise ValueError(refusal("data", f"be a file that exists for {name!r}", str(data)))
@@ -339,21 +355,42 @@ def _offer(name: str, given: Mapping[str, Any], folder: Path, ledger: Address) -
         person=texts.get("person"),
         codebook=codebook,
         account=account,
-        limits=Limits(
-            per_release=given["epsilon_per_call"],
-            per_day=given["epsilon_per_day"],
-            codebook=codebook.digest,
-        ),
+        limits=_limits(given, codebook),
         model=_model(name, folder / texts["model"], codebook) if "model" in texts else None,
     )
+
+
+def _limits(given: Mapping[str, Any], codebook: CodeBook) -> Limits:
+    rules = {rule: given[key] for key, rule in _RULES.items()}
+    try:
+        return Limits(**rules, codebook=codebook.digest)
+    except (TypeError, ValueError) as error:
+        named = {rule: key for key, rule in _RULES.items()}
+        rule, _, rest = str(error).partition(" ")
+        raise ValueError(f"{named[rule]} {rest}") from None
+
+
+def _text(key: str, value: object, condition: str) -> str:
+    """Return a text that is not empty: an empty one names the folder, or nothing."""
+    if not (text := plain_text(key, value, condition)):
+        raise ValueError(refusal(key, condition, text))
+    return text
 
 
 def _model(name: str, path: Path, codebook: CodeBook) -> Model:
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
     model = Model.load(path)
-    if model.names != codebook.columns:
-        raise ValueError(f"model must have the columns of the code book of {name!r}.")
+    # Other values, as those that were found in the data, may be text of records.
+    are_listed = model.names == codebook.columns and all(
+        len(column.letters) == field.size
+        and all(field[place] == letter for place, letter in enumerate(column.letters))
+        for column, field in zip(model.columns, codebook.fields, strict=True)
+    )
+    if not are_listed:
+        raise ValueError(
+            f"model must have the columns of the code book of {name!r}, with the same values."
+        )
     return model
 
 

@@ -163,12 +163,14 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
 
 def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
     """Return the answer to a line that the SDK cannot read and would leave unanswered."""
-    if not isinstance(message, ValidationError):
+    asked: Any = None
+    if isinstance(message, ValidationError):
+        faults = message.errors(include_url=False)
+        # What lacks a field of a request or of an answer is the whole object, or else the line.
+        whole = (one for one in faults if one["type"] == "missing" and len(one["loc"]) == 2)
+        asked = next(whole, faults[0])["input"]
+    elif not _lacks_id(message):
         return None
-    faults = message.errors(include_url=False)
-    # What lacks a field of a request or of an answer is the whole object, or else the line.
-    whole = (one for one in faults if one["type"] == "missing" and len(one["loc"]) == 2)
-    asked = next(whole, faults[0])["input"]
     if isinstance(asked, str):
         if not asked.strip():
             return None
@@ -181,8 +183,8 @@ def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
         except (ValueError, RecursionError):
             asked = None
     sentence = (
-        "A request must be JSON-RPC, not deeply nested, its text valid Unicode, and no number too"
-        " long. Nothing was charged."
+        "A request must be JSON-RPC with an id, not deeply nested, its text valid Unicode, and no"
+        " number too long. Nothing was charged."
     )
     error = protocol.ErrorData(code=protocol.INVALID_REQUEST, message=sentence)
     number = asked.get("id") if isinstance(asked, dict) else None
@@ -192,6 +194,14 @@ def _unread(message: SessionMessage | Exception) -> SessionMessage | None:
     except ValueError:  # it cannot be an id, or cannot be written
         answer = protocol.JSONRPCError(jsonrpc="2.0", id=None, error=error)
     return SessionMessage(answer)
+
+
+def _lacks_id(message: SessionMessage | Exception) -> bool:
+    """Return whether the SDK takes a request for a notification, as its id is none."""
+    sent = message.message if isinstance(message, SessionMessage) else None
+    if not isinstance(sent, protocol.JSONRPCNotification):
+        return False
+    return not sent.method.startswith("notifications/")
 
 
 async def _relay(incoming: Any, send: Any, outgoing: Any) -> None:

@@ -43,7 +43,9 @@ from dproo.schema.codebook import CodeBook
 from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import FIELDS, Folder, NamedData, integer_of, texts_of
 
-_MOST_BOOKS = 1000
+_BOOK, _TABLE_FILE, _MODEL = "codebook{}.json", "table{}.csv", "model{}.json"
+_NAMED = (_BOOK, _TABLE_FILE, f"{_TABLE_FILE}-metadata.json", _MODEL)
+_MOST_NAMED = 1000
 
 RELATIONS = {
     REPLACE: "the number of records is public",
@@ -67,7 +69,7 @@ class Order:
         account: the current state of the budget to charge.
         warnings: why cells may count as ``other`` that should not.
         is_charged: whether it would be charged now; otherwise its approval is requested.
-        saved_as: the name of the file for the code book in the command that is shown.
+        end: what is added to the names of new files in the command that is shown.
     """
 
     request: _Request
@@ -78,7 +80,7 @@ class Order:
     ledger: Ledger
     warnings: tuple[str, ...] = ()
     is_charged: bool = True
-    saved_as: str = ""
+    end: str = ""
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
@@ -110,7 +112,7 @@ class Order:
             texts=texts,
             account=account,
             ledger=opened,
-            saved_as="" if book is None else _new_book(folder),
+            end=_new_end(folder),
         )
         is_charged = require_charge(request, order._charge)
         return replace(order, is_charged=is_charged, warnings=order._checked())
@@ -131,6 +133,11 @@ class Order:
             with prepare(self.request, self._records, self._charge).scan as scan:
                 warnings = scan.warnings
         return tuple(map(as_options, warnings))
+
+    @property
+    def saved_as(self) -> str:
+        """The name of the file for the code book in the command that is shown, if there is one."""
+        return "" if self.book is None else _BOOK.format(self.end)
 
     @property
     def _records(self) -> Source:
@@ -209,7 +216,8 @@ class Order:
         verb = "dproo sample"
         if isinstance(request, ModelRequest | FoundTableRequest):
             verb = "dproo synthesize"
-            options += ["--rows 1000 --out table.csv --model model.json"]
+            out, model = _TABLE_FILE.format(self.end), _MODEL.format(self.end)
+            options += [f"--rows 1000 --out {out} --model {model}"]
         return " ".join([verb, named, *options])
 
     def release(self, folder: Folder) -> Release:
@@ -225,10 +233,14 @@ class Order:
         return made
 
 
-def _new_book(folder: Folder) -> str:
-    """Return a name for a code book that no file of the folder has: it may hold another one."""
-    names = ("codebook.json", *(f"codebook-{number}.json" for number in range(2, _MOST_BOOKS)))
-    return next((name for name in names if not os.path.lexists(folder.root / name)), names[-1])
+def _new_end(folder: Folder) -> str:
+    """Return an end for the names of a command's files, so that no file of the folder has them."""
+    ends = ("", *(f"-{number}" for number in range(2, _MOST_NAMED)))
+
+    def is_new(end: str) -> bool:
+        return not any(os.path.lexists(folder.root / name.format(end)) for name in _NAMED)
+
+    return next(filter(is_new, ends), ends[-1])
 
 
 def _path(name: str) -> str:

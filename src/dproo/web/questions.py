@@ -23,8 +23,10 @@ from dproo.mechanisms import (
     SAMPLERS,
     BalancedRevealOrObscure,
     DataSpecificRevealOrObscure,
+    choose,
     mechanism,
 )
+from dproo.mechanisms.registry import certified
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
@@ -171,7 +173,7 @@ _VALUES = 10
 """The assumed number of values of a column before they are found."""
 
 _MOST_COLUMNS = 1000
-_ALL = ("n", "epsilon", "neighbours")
+_ALL = ("n", "epsilon", "neighbours", "records_per_person")
 
 
 def row_plan(form: Fields) -> dict[str, Any]:
@@ -201,13 +203,13 @@ def found_plan(form: Fields) -> dict[str, Any]:
         known=tuple(Column(name=str(i), kind=TEXT, type_name="") for i in range(columns)),
         epsilon=epsilon * FOUND,
         delta=parse_delta(form.get("delta")) / 2,
-        protection=Protection(neighbours=known["neighbours"]),
+        protection=_protection(known),
     )
     share = expected(
         [_VALUES] * columns,
         epsilon=float(epsilon * (1 - FOUND)),
         records=known["n"],
-        changed=2 if known["neighbours"] == REPLACE else 1,
+        changed=discovery.protection.changes,
     )
     accuracy = discovery.accuracy
     table = _table(form, share, columns=columns, given=f", if each has about {_VALUES} values")
@@ -223,9 +225,13 @@ def value_plan(form: Fields) -> dict[str, Any]:
     known = _numbers(form, "k", "sampler", "delta")
     if form.get("delta"):
         return _open_plan(form, known)
-    alpha = mechanism(
-        form.get("sampler") or AUTO, k=integer_of("k", form.get("k")), **known
-    ).worst_alpha
+    k = whole("k", integer_of("k", form.get("k")), at_least=2)
+    name = one_of("sampler", form.get("sampler") or AUTO, (AUTO, *SAMPLERS))
+    epsilon, people = parse_epsilon(known.pop("epsilon")), known.pop("records_per_person")
+    if name == AUTO:
+        public = known | ({} if known["neighbours"] == REPLACE else {"n": None})
+        name = choose(epsilon=epsilon, k=k, records_per_person=people, **public).sampler
+    alpha = certified(SAMPLERS[name], epsilon, people, k=k, **known).worst_alpha
     sentence = f"at most {percent(alpha)} of draws differ from a random record's."
     return _forecast(form, alpha, sentence)
 
@@ -235,7 +241,7 @@ def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
     sampler = OpenRequest(
         epsilon=parse_epsilon(known["epsilon"]),
         delta=parse_delta(form.get("delta")),
-        protection=Protection(neighbours=known["neighbours"]),
+        protection=_protection(known),
     ).sampler_for(known["n"])
     n = known["n"]
     rare, obscured = Fraction(min(sampler.proportional, n), n), sampler.obscured(n)
@@ -258,8 +264,17 @@ def _numbers(form: Fields, *own: str) -> dict[str, Any]:
         "neighbours": one_of(
             "neighbours", form.get("neighbours") or REPLACE, (REPLACE, ADD_REMOVE)
         ),
+        "records_per_person": whole(
+            "records_per_person",
+            integer_of("records_per_person", form.get("records_per_person") or "1"),
+            at_least=1,
+        ),
     }
     return known | ({"network": form.get("network") or "auto"} if "network" in own else {})
+
+
+def _protection(known: dict[str, Any]) -> Protection:
+    return Protection(neighbours=known["neighbours"], records=known["records_per_person"])
 
 
 def _forecast(

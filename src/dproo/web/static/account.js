@@ -167,6 +167,6 @@ function showPurposes(section, account) {
     const bar = make(make(list, "dd"), "div", { class: "meter" });
     const part = make(bar, "i", { class: "spent" });
     part.style.width = `${(100 * sum) / account.budget}%`;
-    make(list, "dd", { class: "number" }, `ε ${Number(sum.toPrecision(9))}`);
+    make(list, "dd", { class: "number" }, `ε ${Number(sum.toFixed(9))}`);
   }
 }

@@ -60,10 +60,13 @@ const confirmation = reviewOf({
 
 /** Return the question how far a release of the choices may be from the data, and its fields. */
 function foreseen() {
+  const stated = { neighbours: find("neighbours").value, records_per_person: meant(text("records-per-person")) };
+  const { neighbours, records_per_person: most } = account ?? stated;
   const body = {
     n: meant(find("n").value),
     epsilon: text("epsilon"),
-    neighbours: (account ?? { neighbours: find("neighbours").value }).neighbours,
+    neighbours,
+    records_per_person: String(most),
   };
   const isValue = what() === "value";
   const delta = text("delta");
@@ -257,7 +260,8 @@ privacy.addEventListener("submit", (event) => {
   event.preventDefault();
   if (!find("review").hidden) confirmation.review();
 });
-find("neighbours").addEventListener("change", changed); // the forecast depends on it
+for (const id of ["neighbours", "records-per-person"])
+  find(id).addEventListener("input", changed); // the forecast depends on it
 for (const id of ["step-columns", "step-privacy"])
   find(id).addEventListener("input", ({ target }) => {
     find("again").hidden = true; // it would not be another one of the same
