@@ -179,7 +179,7 @@ def test_a_connection_of_duckdb_that_is_not_free_is_not_charged(
     data = dproo.open(**opened(connection), ledger=ledger, dataset="patients")
     occupy(connection)
     before = ledger.budget("patients")
-    with pytest.raises(ValueError, match="that is free|readable schema"):
+    with pytest.raises(ValueError, match=r"that is free|readable schema"):
         data.value("cell", ["x"], epsilon="0.1")
     assert ledger.budget("patients") == before
 

@@ -22,6 +22,7 @@ from pymysql.converters import conversions
 from support.draws import some
 from support.releasing import check, sample
 
+import dproo
 from dproo import Alphabet, ReleaseError, counting, draft_codebook
 
 pytestmark = pytest.mark.one_of(2)
@@ -164,6 +165,32 @@ def test_a_pool_of_one_connection_is_enough(visits: sa.Engine) -> None:
     if visits.dialect.name != "postgresql":  # whose table is in a schema that only visits sees
         assert counting.count(pooled, **asked) == counting.count(visits, **asked)
     pooled.dispose()
+
+
+def test_one_connection_is_enough_for_all_stages_of_a_release(visits: sa.Engine) -> None:
+    """Each stage opens the data, as does its rehearsal: one after the other."""
+    one = sa.create_engine(visits.url, poolclass=sa.StaticPool)
+    pooled = sa.create_engine(
+        visits.url, poolclass=sa.QueuePool, pool_size=1, max_overflow=0, pool_timeout=0.1
+    )
+    settings = {"mysql": "SELECT @@sql_mode, @@wait_timeout, @@idle_transaction_timeout"}
+    shown = settings.get(visits.dialect.name, "SELECT 1")
+    table = "alchemy.visits" if visits.dialect.name == "postgresql" else "visits"
+    with visits.begin() as connection:
+        connection.execute(sa.text("INSERT INTO visits (code) VALUES ('x')"), [{}] * 99)
+    with one.connect() as connection:
+        if visits.dialect.name == "mysql":
+            connection.exec_driver_sql("SET wait_timeout = 77, idle_transaction_timeout = 77")
+        before = connection.exec_driver_sql(shown).one()
+        connection.commit()
+        for data in (connection, pooled):
+            dataset = dproo.open(data, table=table)
+            dataset.codebook(columns=["code"], epsilon=9, delta="1e-3")
+            dataset.synthesize(columns=["code"], epsilon=9, delta="1e-3")
+        assert not connection.in_transaction()
+        assert connection.exec_driver_sql(shown).one() == before
+    pooled.dispose()
+    one.dispose()
 
 
 def test_a_connection_is_as_it_was_and_each_release_sees_new_records(visits: sa.Engine) -> None:
