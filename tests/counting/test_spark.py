@@ -341,7 +341,11 @@ def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
             spark.conf.unset(way) if before is None else spark.conf.set(way, before)
 
 
-OWN = ("make_valid_utf8", {}), ("count", {}), ("octet_length", {"person": "who"})
+OWN: list[tuple[str, dict[str, str]]] = [
+    ("make_valid_utf8", {}),
+    ("count", {}),
+    ("octet_length", {"person": "who"}),
+]
 ORDER = "spark.sql.functionResolution.sessionOrder"
 
 
