@@ -141,6 +141,59 @@ def _a_closed_connection(_: Path) -> Any:
     return relation
 
 
+def _with_an_answer_left(connection: Any) -> None:
+    connection.execute("SELECT 'x' FROM range(3)").fetchone()
+
+
+def _with_an_answer_unread(connection: Any) -> None:
+    connection.execute("SELECT 'x' FROM range(3)")
+
+
+def _with_a_failed_transaction(connection: Any) -> None:
+    connection.begin()
+    with pytest.raises(duckdb.Error):
+        connection.execute("SELECT error('x')").fetchall()
+
+
+def _of_a_connection(connection: Any) -> dict[str, Any]:
+    return {"data": connection, "table": "rows"}
+
+
+def _of_a_table(connection: Any) -> dict[str, Any]:
+    return {"data": connection.table("rows")}
+
+
+def _of_a_query(connection: Any) -> dict[str, Any]:
+    return {"data": connection.sql("SELECT error('x') AS cell FROM rows")}
+
+
+@pytest.mark.parametrize("opened", [_of_a_connection, _of_a_table, _of_a_query])
+@pytest.mark.parametrize(
+    "occupy", [_with_an_answer_left, _with_an_answer_unread, _with_a_failed_transaction]
+)
+def test_a_connection_of_duckdb_that_is_not_free_is_not_charged(
+    occupy: Callable[[Any], None], opened: Callable[[Any], dict[str, Any]], ledger: Ledger
+) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell")
+    data = dproo.open(**opened(connection), ledger=ledger, dataset="patients")
+    occupy(connection)
+    before = ledger.budget("patients")
+    with pytest.raises(ValueError, match=r"that is free|readable schema"):
+        data.value("cell", ["x"], epsilon="0.1")
+    assert ledger.budget("patients") == before
+
+
+def test_a_connection_of_duckdb_whose_answers_are_fetched_is_free(ledger: Ledger) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE unread AS SELECT 'x' AS cell")
+    connection.execute("SELECT 1").fetchall()
+    for data in (connection.table("unread"), connection.sql("FROM unread")):
+        opened = dproo.open(data, ledger=ledger, dataset="patients")
+        assert opened.value("cell", ["x"], epsilon="0.1").value in {"x", "other"}
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
 def _a_lost_file_of_polars(folder: Path) -> Any:
     pq.write_table(ROWS, folder / "x.parquet")
     frame = pl.scan_parquet(folder / "x.parquet")

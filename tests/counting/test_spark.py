@@ -341,6 +341,38 @@ def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
             spark.conf.unset(way) if before is None else spark.conf.set(way, before)
 
 
+OWN: list[tuple[str, dict[str, str]]] = [
+    ("make_valid_utf8", {}),
+    ("count", {}),
+    ("octet_length", {"person": "who"}),
+]
+ORDER = "spark.sql.functionResolution.sessionOrder"
+
+
+def test_a_function_of_a_program_never_takes_the_place_of_one_of_spark(spark: Any) -> None:
+    """Until Spark 4.2 one does by default, later where the session says so."""
+    rows = "VALUES ('a', 'p'), ('a', 'q'), ('b', 'r'), (NULL, NULL) AS t (code, who)"
+    asked = {"data": spark.sql(f"SELECT * FROM {rows}"), "alphabet": ["a", "b"], "column": "code"}
+    order = spark.conf.get(ORDER) if spark.conf.isModifiable(ORDER) else None
+    try:
+        for name, people in OWN:
+            spark.udf.register(name, lambda *_: "a", "string")
+            if order is not None:
+                assert list(counting.count(**asked, **people)) == [2, 1, 1]
+                spark.conf.set(ORDER, "first")
+            with pytest.raises(ValueError, match=f"must have Spark's own function {name}, but"):
+                counting.count(**asked, **people)
+            spark.sql(f"DROP TEMPORARY FUNCTION {name}")
+            assert list(counting.count(**asked, **people)) == [2, 1, 1]
+            if order is not None:
+                spark.conf.set(ORDER, order)
+    finally:
+        for name, _ in OWN:
+            spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
+        if order is not None:
+            spark.conf.set(ORDER, order)
+
+
 FAILING = [
     "SELECT code, IF(code = 'rare', raise_error('x'), n) AS n FROM {visits}",
     "SELECT code, CAST(code AS INT) AS n FROM {visits}",

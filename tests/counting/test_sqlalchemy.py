@@ -22,6 +22,7 @@ from pymysql.converters import conversions
 from support.draws import some
 from support.releasing import check, sample
 
+import dproo
 from dproo import Alphabet, ReleaseError, counting, draft_codebook
 
 pytestmark = pytest.mark.one_of(2)
@@ -145,6 +146,16 @@ def test_people_rows_and_open_values(visits: sa.Engine) -> None:
     assert released.receipt.details["delta"]
 
 
+def test_the_rows_of_an_answer_are_records_however_they_are_passed(visits: sa.Engine) -> None:
+    asked = {"column": "code", "alphabet": ["a"]}
+    query = sa.text("SELECT code, who FROM visits")
+    with visits.connect() as connection:
+        for rows in (iter, list, sa.CursorResult.mappings, lambda answer: answer):
+            assert list(counting.count(rows(connection.execute(query)), **asked)) == [2, 4]
+        answer = connection.execute(query)
+        assert counting.count(answer, **asked, person="who").n == 4
+
+
 def test_one_connection_is_given_back(visits: sa.Engine) -> None:
     asked = {"table": "visits", "column": "code", "alphabet": ["a"]}
     assert counting.count(visits, **asked).n == 6
@@ -164,6 +175,32 @@ def test_a_pool_of_one_connection_is_enough(visits: sa.Engine) -> None:
     if visits.dialect.name != "postgresql":  # whose table is in a schema that only visits sees
         assert counting.count(pooled, **asked) == counting.count(visits, **asked)
     pooled.dispose()
+
+
+def test_one_connection_is_enough_for_all_stages_of_a_release(visits: sa.Engine) -> None:
+    """Each stage opens the data, as does its rehearsal: one after the other."""
+    one = sa.create_engine(visits.url, poolclass=sa.StaticPool)
+    pooled = sa.create_engine(
+        visits.url, poolclass=sa.QueuePool, pool_size=1, max_overflow=0, pool_timeout=0.1
+    )
+    settings = {"mysql": "SELECT @@sql_mode, @@wait_timeout, @@idle_transaction_timeout"}
+    shown = settings.get(visits.dialect.name, "SELECT 1")
+    table = "alchemy.visits" if visits.dialect.name == "postgresql" else "visits"
+    with visits.begin() as connection:
+        connection.execute(sa.text("INSERT INTO visits (code) VALUES ('x')"), [{}] * 99)
+    with one.connect() as connection:
+        if visits.dialect.name == "mysql":
+            connection.exec_driver_sql("SET wait_timeout = 77, idle_transaction_timeout = 77")
+        before = connection.exec_driver_sql(shown).one()
+        connection.commit()
+        for data in (connection, pooled):
+            dataset = dproo.open(data, table=table)
+            dataset.codebook(columns=["code"], epsilon=9, delta="1e-3")
+            dataset.synthesize(columns=["code"], epsilon=9, delta="1e-3")
+        assert not connection.in_transaction()
+        assert connection.exec_driver_sql(shown).one() == before
+    pooled.dispose()
+    one.dispose()
 
 
 def test_a_connection_is_as_it_was_and_each_release_sees_new_records(visits: sa.Engine) -> None:
@@ -474,6 +511,20 @@ def test_no_mode_of_a_session_changes_a_count(own: sa.Engine) -> None:
         engine = sa.create_engine(own.url, connect_args={"init_command": f"SET sql_mode='{then}'"})
         assert list(counting.count(engine, table="t", **asked[0])) == expected[0], then
         engine.dispose()
+
+
+@pytest.mark.parametrize("name", ["character_set_client", "character_set_connection"])
+def test_names_mean_the_same_in_every_character_set_of_a_session(own: sa.Engine, name: str) -> None:
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (`größe` VARCHAR(9), who VARCHAR(9))")
+        connection.exec_driver_sql("INSERT INTO t VALUES ('a', 'p'), ('a', 'q'), ('b', 'q')")
+    for charset in ("latin1", "utf8mb3", "utf8mb4"):
+        with own.connect() as connection:
+            connection.exec_driver_sql(f"SET {name} = {charset}")
+            asked = {"table": "t", "column": "größe", "alphabet": ["a"]}
+            assert list(counting.count(connection, **asked)) == [2, 1]
+            assert counting.count(connection, **asked, person="who").n == 2
+            connection.invalidate()
 
 
 def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:

@@ -122,11 +122,10 @@ class Prepared:
         """Draw from invented counts and write the receipt; return the most bytes of a receipt.
 
         Whatever is loaded, opened, constructed or certified on the way fails now, before the
-        charge, or not at all.
+        charge, or not at all. A release in stages needs a new scan afterwards.
         """
         request = self.request.rehearsal
         n = request.records_needed
-        self.scan.rehearse()
 
         def imagine(alphabets: Sequence[Alphabet], columns: tuple[str, ...]) -> tuple[Counts, ...]:
             with _scan(request, self.source, alphabets, columns) as scan:
@@ -134,7 +133,10 @@ class Prepared:
                 return scan.imagined(n)
 
         if isinstance(request, StagedRequest):
+            self.scan.close()  # a connection, or a pool of a single one, is for one scan at a time
             request = request.bound(imagine)
+        else:
+            self.scan.rehearse()
         drawn = request.draw(self.scan.imagined(n), RandomSource())
         receipt = published(_receipt(request, drawn, self.charge, n).as_dict())
         public_text("receipt", receipt, request.protection.neighbours)
@@ -172,6 +174,10 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
             _LOG.warning("Warning: %s", warning)
         book = charge.opened()
         room = refusing(prepared.rehearse)()
+        if isinstance(request, StagedRequest):
+            scan = refusing(_scan)(request, source, request.counted_alphabets, request.columns)
+            prepared = replace(prepared, scan=scan)
+            refusing(scan.rehearse)()
         _LOG.info("Rehearsed without data; no record was read.")
         if book is not None:
             refuse_data_as_letters(request.counted_alphabets, book)

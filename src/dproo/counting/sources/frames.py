@@ -72,6 +72,10 @@ _UNREADY = (
     "data must have a backend of Ibis that answers. Open it again, and install whatever package it"
     " needs to answer with a table of Arrow, such as pandas."
 )
+_OCCUPIED = (
+    "data must be of a connection of DuckDB that is free: without a failed transaction, and without"
+    " a result that is not fetched to its end. Fetch or close it, or use connection.cursor()."
+)
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
 
@@ -497,6 +501,10 @@ def _of_duckdb(relation: Any) -> Frame:
         ),
         batches=batches,
         by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
+        # The query is of the connection; it does not read the relation.
+        rehearse=lambda: required(
+            lambda: relation.query("unread", "SELECT 1").fetchall(), _OCCUPIED
+        ),
         warnings=() if relation.type == "TABLE_RELATION" else (_QUERIED,),
     )
 

@@ -12,7 +12,7 @@ import logging
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -53,6 +53,8 @@ _UNTYPED = (
 )
 _DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
 _SOURCE = "{source}"
+_FUNCTION = re.compile(r"\b[a-z_][a-z_0-9]*(?=\()")
+_OWN = "Class: org.apache.spark.sql.catalyst.expressions."
 # Spark writes a parameter into the text of the query, where a setting decides what a backslash
 # means; base64 has no special characters.
 _LETTERS = (
@@ -94,7 +96,9 @@ def _table(frame: Any, *, engine: str) -> Table:
             engine=engine,
             _query=query,
             _read=lambda: _count(frame, columns, query),
-            _rehearse=lambda: _count(_without_records(frame, columns), columns, query),
+            _rehearse=lambda: _count(
+                _without_records(frame, columns), columns, query, is_rehearsal=True
+            ),
         )
 
     return Table(columns=listed, plan=plan)
@@ -122,7 +126,9 @@ def _without_records(frame: Any, columns: Sequence[Column]) -> Any:
     return empty.toDF(*(column.name for column in columns))
 
 
-def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Tally | Counts, ...]:
+def _count(
+    frame: Any, columns: Sequence[Column], query: CountQuery, *, is_rehearsal: bool = False
+) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
     cells = _cells(frame, columns)
@@ -139,7 +145,11 @@ def _count(frame: Any, columns: Sequence[Column], query: CountQuery) -> tuple[Ta
             # With several sets of bins, each would be grouped by every distinct number.
             is_grouped=len(batch.query.alphabets) == 1 or not has_bins,
         )
-        rows = _rows(frame, statement, batch.query if query.person is None else query)
+        letters = _letters(batch.query if query.person is None else query)
+        statement = _with_letters(statement, letters)
+        if is_rehearsal:
+            _refuse_functions(frame.sparkSession, statement)
+        rows = _rows(frame, statement, letters)
         return tables_of(rows, batch.query)
 
     with quiet():
@@ -157,20 +167,45 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     return cells
 
 
-def _rows(frame: Any, statement: str, query: CountQuery) -> list[Any]:
-    """Return the rows of a query on the frame, whose columns are named by their places.
+def _refuse_functions(session: Any, statement: str) -> None:
+    """Refuse a session in which a function of the program replaces one that the query calls.
 
-    A list of letters is sent as one text and becomes a table; within the query each letter
-    would be an expression. Spark stores only valid Unicode.
+    Since Spark 4.2 it does so only if the session says so.
     """
-    letters = {}
-    for place, listed in query.letters.items():
-        texts = json.dumps(list(filter(_is_unicode, listed)))
-        letters[f"letters{place}"] = b64encode(texts.encode()).decode()
+    order = attempt(lambda: session.conf.get("spark.sql.functionResolution.sessionOrder"))
+    path = attempt(lambda: session.conf.get("spark.sql.path.enabled"))
+    if order in {"second", "last"} and path != "true":
+        return
+    for name in sorted({*_FUNCTION.findall(statement)}):
+        described = attempt(lambda: session.sql(f"DESCRIBE FUNCTION {name}").collect())  # noqa: B023
+        # What is not found is part of the syntax.
+        if described and not any(row[0].startswith(_OWN) for row in described):
+            raise ValueError(
+                f"the session must have Spark's own function {name}, but the program has registered"
+                " another one under this name. Drop it, or register it under another name."
+            )
+
+
+def _letters(query: CountQuery) -> dict[str, str]:
+    """Return each list of letters as one text; Spark stores only valid Unicode."""
+    return {
+        f"letters{place}": b64encode(
+            json.dumps(list(filter(_is_unicode, listed))).encode()
+        ).decode()
+        for place, listed in query.letters.items()
+    }
+
+
+def _with_letters(statement: str, names: Iterable[str]) -> str:
+    """Return a query with lists of letters as tables; in it each would be an expression."""
     tables = ", ".join(
-        f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
+        f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in names
     )
-    statement = f"WITH {tables} {statement}" if tables else statement
+    return f"WITH {tables} {statement}" if tables else statement
+
+
+def _rows(frame: Any, statement: str, letters: dict[str, str]) -> list[Any]:
+    """Return the rows of a query on the frame, whose columns are named by their places."""
     source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
     # A literal is written by its bytes, so the only braces are those around the source.
     return list(frame.sparkSession.sql(statement, args=letters, source=source).collect())

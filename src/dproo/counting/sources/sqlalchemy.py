@@ -76,12 +76,13 @@ _MARIADB_PATIENT = {
     "idle_readonly_transaction_timeout": "0",
 }
 # Prepared by a text that is the same in every mode and character set of a session.
-_MARIADB_QUERY = "SET @dproo_query = CONVERT(X'{}' USING utf8mb4)"
-_MARIADB_CHECKS = (
+_MARIADB_QUERY = (
+    "SET @dproo_query = CONVERT(X'{}' USING utf8mb4)",
     "PREPARE dproo_query FROM @dproo_query",
-    "DEALLOCATE PREPARE dproo_query",
-    "SELECT 'all' FROM DUAL WHERE @@sql_big_selects",
 )
+_MARIADB_RUN = "EXECUTE dproo_query"
+_MARIADB_END = "DEALLOCATE PREPARE dproo_query"
+_MARIADB_CHECK = "SELECT 'all' FROM DUAL WHERE @@sql_big_selects"
 _MARIADB_LIMITED = (
     "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1 in it."
 )
@@ -116,7 +117,7 @@ class StreamedTable:
         if self.is_sqlite:
             checks = [sqlite_files.compiled(statement, width)]
         elif self.is_mariadb:
-            checks = [_MARIADB_QUERY.replace("{}", statement.encode().hex()), *_MARIADB_CHECKS]
+            checks = [*_prepared(statement), _MARIADB_END, _MARIADB_CHECK]
         rows: Sequence[Any] = ()
         with self.cursor() as cursor:
             for check in checks:
@@ -158,6 +159,10 @@ class StreamedTable:
             self.connection.text_factory = factory
 
 
+def _prepared(statement: str) -> list[str]:
+    return [part.replace("{}", statement.encode().hex()) for part in _MARIADB_QUERY]
+
+
 @contextmanager
 def _in_step(dialect: Any, abandon: Callable[[], object]) -> Iterator[None]:
     """Abandon the connection if anything but the driver's own error passes.
@@ -190,7 +195,8 @@ def _mariadb_cell(cell: str, column: Column, query: CountQuery) -> str:
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a table, or None if data is not an engine or connection."""
-    if not (type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")):
+    is_database = type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
+    if not is_database or isinstance(data, Iterator):  # the rows of an answer
         return None
     query.require_column("table")
     parts = sql.table_parts(query.table)
@@ -347,13 +353,18 @@ def _count(
     table: StreamedTable, statement: str, columns: Sequence[Column], query: CountQuery
 ) -> tuple[Tally | Counts, ...]:
     read = [_reader(column, table, is_key=column.name == query.person) for column in columns]
+    steps = [*_prepared(statement), _MARIADB_RUN] if table.is_mariadb else [statement]
     with table.cursor() as cursor:
-        cursor.execute(statement)
+        for step in steps:
+            cursor.execute(step)
         rows = (
             [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
             for row in sqlite_files.fetched(cursor)
         )
-        return count_rows(rows, query)
+        counted = count_rows(rows, query)
+        if table.is_mariadb:
+            cursor.execute(_MARIADB_END)
+        return counted
 
 
 def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[Any], Any] | None:
