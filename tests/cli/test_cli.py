@@ -810,6 +810,9 @@ KINDS = {
     "sample data --column a --alphabet A,B": RELEASED
     | CELLS
     | {"codebook", "sampler", "size", "by", "groups", "outside"},
+    "sample data --column a --alphabet A,B --no-ledger": RELEASED - {"path", "dataset"}
+    | CELLS
+    | {"codebook", "sampler", "size", "by", "groups", "outside"},
     "sample data --column a --alphabet open": RELEASED | {"delta", "minimum_people"},
     f"synthesize data --codebook {BOOK}": RELEASED
     | {"delta", "network", "model", "rows", "out", "probe"},

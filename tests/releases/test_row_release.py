@@ -484,6 +484,8 @@ def test_the_command_line_releases_a_row(tmp_path):
     given = ["--share", "sex=0.25", "--share", "ward=0.5", "--share", "age=0.25", "--json"]
     found = json.loads(CliRunner().invoke(cli, [*asked, *given]).stdout)
     assert [step["epsilon"] for step in found["columns"]] == ["1/4", "1/2", "1/4"]
+    twice = CliRunner().invoke(cli, [*asked, *given, "--share", "age=0.5"])
+    assert str(twice.exception) == "--share must be given once for each column, got one twice."
     found = json.loads(CliRunner().invoke(cli, [*asked, "--column", "sex", "--json"]).stdout)
     assert found["values"][0] in {"F", "M", "other"}  # one value, by the code book
     mixed = CliRunner().invoke(cli, [*asked, "--column", "sex", "--column", "ward"])

@@ -35,7 +35,7 @@ SLOW = {
     ),
     "n": "1000000",
     "epsilon": "1",
-    "network": "learned",
+    "network": "independent",
 }
 """A question that takes longer than any other request here."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from dproo.cli import ending
-from dproo.cli.output import echo, json_object, print_facts, waiting, write_whole
+from dproo.cli.output import echo, json_object, print_facts, refuse_unused, waiting, write_whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
@@ -161,6 +161,7 @@ def _read(
 def _charging(data: str, options: Mapping[str, Any]) -> Iterator[Charge]:
     """Yield the budget to charge; if it is missing, the refusal says how to declare it."""
     if options["no_ledger"]:
+        refuse_unused(options, {"path": None, "dataset": None}, (), "with --no-ledger")
         yield Charge()
         return
     name, book = options["dataset"], book_of(options["path"])

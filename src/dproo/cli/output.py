@@ -79,6 +79,7 @@ _SPELLED = {
     "alphabets": "alphabet",
     "as_json": "json",
     "columns": "column",
+    "path": "ledger",
     "readings": "as",
     "shares": "share",
 }

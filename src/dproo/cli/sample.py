@@ -239,7 +239,10 @@ def sample_command(data: str, **options: Any) -> None:
     as_json, shares = options["as_json"], options["shares"]
     require_printable(() if as_json else texts(listed, grouped), breaks="\n\r\t")
     each: dict[str, Any] = {"by": grouped} if grouped else {}
-    each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
+    if of_columns := dict(share.rpartition("=")[::2] for share in shares):
+        each["shares"] = of_columns
+    if len(of_columns) < len(shares):
+        raise ValueError("--share must be given once for each column, got one twice.")
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
         result = released(dataset, epsilon=options["epsilon"], **each)

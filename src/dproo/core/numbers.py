@@ -236,7 +236,7 @@ def decimal_text(x: Fraction) -> str:
     >>> decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
     ('0.125', '0.3333333333333333333333333334')
     """
-    up = Context(prec=28, rounding=ROUND_CEILING)
+    up = Context(prec=28, rounding=ROUND_CEILING, traps=[])
     return str(up.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 

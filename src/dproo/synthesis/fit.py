@@ -27,6 +27,9 @@ from dproo.synthesis.families import Elimination, Family
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Tables = dict[Family, Array]
 
+QUIET = np.errstate(all="ignore")
+"""Around each computation: a program may have told numpy to raise where numbers round to 0."""
+
 STEPS = 400
 TOLERANCE = 1e-5
 """The descent ends when a step gains less than this share of the loss."""
@@ -77,6 +80,7 @@ class Law:
     tree: Elimination = field(init=False, repr=False, compare=False)
     conditionals: dict[int, Array] = field(init=False, repr=False, compare=False)
 
+    @QUIET
     def __post_init__(self) -> None:
         tree = Elimination(self.sizes, self.potentials)
         vars(self).update(tree=tree, conditionals=_conditionals(tree, self.potentials))
@@ -85,6 +89,7 @@ class Law:
     def _marginals(self) -> dict[int, Array]:
         return _marginals(self.tree, self.potentials)
 
+    @QUIET
     def pairs(self, wanted: Iterable[Family] | None = None) -> Tables:
         """Return the law of every pair of columns, or of those that are wanted."""
         chosen = combinations(range(len(self.sizes)), 2) if wanted is None else wanted
@@ -99,6 +104,7 @@ class Law:
                 laws[pair] = np.concatenate([part[pair[1]] for part in parts])
         return laws
 
+    @QUIET
     def joint(self, columns: Sequence[int]) -> Array:
         """Return the law of some columns together, its axes in their order.
 
@@ -115,6 +121,7 @@ class Law:
         table = _taken(tree, marginals, family)
         return np.asarray(np.transpose(table, [family.index(column) for column in columns]))
 
+    @QUIET
     def rows(self, size: int, chance: np.random.Generator) -> list[np.ndarray[Any, Any]]:
         """Return the places of the letters of independent rows, column by column."""
         drawn: dict[int, np.ndarray[Any, Any]] = {}
@@ -148,8 +155,7 @@ class Law:
             shape, _ = _place(tree, tree.parents[column], above)
             weighted = self.conditionals[above][None] * chances.reshape((size, *shape))
             chances = weighted.sum(-1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                changed[above] = np.nan_to_num(weighted / chances[..., None])
+            changed[above] = np.nan_to_num(weighted / chances[..., None])  # 0 / 0: never drawn
             column = above
         prior = chances.reshape(size)
         laws: dict[int, Array] = {}

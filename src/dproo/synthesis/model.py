@@ -33,7 +33,7 @@ from dproo.receipt import Receipt
 from dproo.schema.axis import RANGE_LIMIT, Bins, between
 from dproo.schema.reading import INTEGER, NUMBER, Reading
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
-from dproo.synthesis.fit import LOWEST, Array, Law
+from dproo.synthesis.fit import LOWEST, QUIET, Array, Law
 from dproo.synthesis.request import (
     CHOICE,
     GAUSSIAN,
@@ -407,6 +407,7 @@ class Model:
                 drawn[column.name] = shown[places].tolist()
         return Rows(drawn, self.sha256)
 
+    @QUIET
     def counts(self, *names: str, labels: bool = False) -> CountTable:
         """Return the counts of some columns together, each with an honest interval.
 
@@ -575,6 +576,7 @@ _BITS_MAX = 1 << 14
 _FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
 
+@QUIET
 def half_width(measured: Measurement, summed: int) -> int:
     """Return what the noise of a sum of this many cells exceeds at most one time in twenty.
 

@@ -41,7 +41,7 @@ from dproo.synthesis.families import (
     planned,
     shares,
 )
-from dproo.synthesis.fit import Array, Law, fitted, projected
+from dproo.synthesis.fit import QUIET, Array, Law, fitted, projected
 from dproo.synthesis.request import (
     NO_NOISE,
     UNIT,
@@ -62,6 +62,7 @@ _ORDERS = 5_000
 """How many pairs at most an order of the columns is sought for, which takes some milliseconds."""
 
 
+@QUIET
 def run(request: TableRequest, count: Provider, source: RandomSource) -> Released:
     """Release noisy counts of the data behind a provider.
 
