@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 import pytest
 from support.commands import COMMAND, MAIN, Started, dproo
+from support.draws import few
 
 from dproo import Alphabet, Ledger
 from dproo import open as opened
@@ -335,7 +336,7 @@ def test_a_default_has_the_kind_that_its_option_takes(table, tmp_path, capfd):
     command = commands.cli.get_command(click.Context(commands.cli), table)
     assert command.params
     for option in command.params:
-        for value, kinds in TOML.items():
+        for value, kinds in few(TOML.items(), 4):
             path.write_text(f"[{table}]\n{option.name} = {value}\n")
             kind = kind_of(option)
             for asked in (table, "plan"):

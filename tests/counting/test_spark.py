@@ -24,8 +24,10 @@ from dproo.core.counts import NamedCounts
 from dproo.schema.axis import Axis, Bins, OpenText
 from dproo.schema.reading import Reading
 
+pytestmark = pytest.mark.one_of(2)
 
-@pytest.mark.one_of(2)
+
+@pytest.mark.one_of(4)
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     spark: Any,
     capfd: pytest.CaptureFixture[str],
@@ -124,7 +126,7 @@ def test_types_of_parquet_that_spark_lacks_are_refused_by_their_names(
             counting.prepare(path, alphabets=[["a"]], columns=["c"], engine="spark")
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_a_path_means_the_same_files_to_spark(spark: Any, tmp_path: Path) -> None:
     """No name of a folder becomes a column or a pattern, and no file decides about the others."""
     assert spark.range(1).count() == 1

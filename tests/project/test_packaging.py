@@ -150,6 +150,6 @@ def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
     assert "DO NOT MATCH THE HASHES" in refused.stderr
 
 
-@pytest.mark.parametrize("page", some(FIRST, one_of=4), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", some(FIRST, one_of=8), ids=lambda page: page.stem)
 def test_the_commands_of_the_first_pages_need_no_extra(clean, tmp_path, page):
     follow(page, tmp_path, programs=clean)

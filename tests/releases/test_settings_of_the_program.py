@@ -31,6 +31,7 @@ from support.draws import DICE, some
 from support.sources import SOURCES
 
 import dproo
+from dproo.errors import UnpreparedError
 from dproo.ledger import Ledger
 from dproo.releases.protection import Protection
 
@@ -142,12 +143,12 @@ TABLES = sorted({*SOURCES} - {"cells", "generator_of_dicts", "numpy_objects", "a
 CASES = [(setting, kind) for setting in SETTINGS for kind in KINDS]
 
 
-@pytest.mark.parametrize(("setting", "kind"), some(CASES, one_of=4))
+@pytest.mark.parametrize(("setting", "kind"), some(CASES, one_of=12))
 def test_a_release_is_the_same_whatever_the_program_has_set(
     setting: str, kind: str, tmp_path: Path
 ) -> None:
     held, protection = rows(), DICE.choice([*PROTECTIONS.values()])
-    for name in DICE.sample(TABLES, 4):
+    for name in DICE.sample(TABLES, 2):
         data, options = SOURCES[name](held, tmp_path)
         with SETTINGS[setting]():
             ledger = Ledger.create(tmp_path / f"{name}.sqlite3")
@@ -155,3 +156,12 @@ def test_a_release_is_the_same_whatever_the_program_has_set(
             opened = dproo.open(data, neighbours=protection, ledger=ledger, dataset=name, **options)
             assert all(shown(KINDS[kind](opened)))
             assert ledger.verify().events == 3  # the budget, the charge and its release
+
+
+def test_an_engine_of_polars_that_is_not_installed_costs_nothing(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("visits", budget=9, neighbours="replace")
+    frame = pl.from_arrow(rows()).lazy()
+    with pl.Config(engine_affinity="gpu"), pytest.raises(UnpreparedError, match="install it again"):
+        KINDS["value"](dproo.open(frame, ledger=ledger, dataset="visits"))
+    assert ledger.budget("visits").spent == 0

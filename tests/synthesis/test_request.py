@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from support.draws import numbers
+from support.draws import IN_FULL, numbers
 
 from dproo import certify
 from dproo.core.draw import RandomSource
@@ -185,7 +185,7 @@ def test_every_path_costs_epsilon_exactly_and_its_ratios_less(relation, epsilon,
 def test_every_path_costs_all_of_it_however_little_room_the_cliques_have(options, monkeypatch):
     chance_ = numbers()
     shortest = 0
-    for _ in range(15):
+    for _ in range(15 if IN_FULL else 5):
         sizes = tuple(int(size) for size in chance_.integers(2, 6, int(chance_.integers(3, 8))))
         most = int(chance_.integers(9, 80))
         monkeypatch.setattr(families, "CLIQUE_MAX", most)
@@ -195,7 +195,7 @@ def test_every_path_costs_all_of_it_however_little_room_the_cliques_have(options
         assert table.law.tree.largest <= most
         chosen = {step.family for step in table.steps if step.kind == "choice"} - {None}
         shortest += 0 < len(chosen) < len(sizes)
-    assert shortest > 0
+    assert shortest > 0 or not IN_FULL
 
 
 def test_columns_are_not_put_in_order_anew_for_every_pair_that_waits(monkeypatch):

@@ -548,6 +548,8 @@ def _of_polars(data: Any) -> Frame:
             for i, dtype in enumerate(types)
             if dtype == pl.Object or getattr(dtype, "scale", 0) == _DIGITS
         ),
+        # The program may have chosen an engine that is not installed.
+        rehearse=pl.LazyFrame().collect if isinstance(frame, pl.LazyFrame) else None,
     )
 
 
