@@ -18,6 +18,8 @@ from dproo.mechanisms.ls_roo.calibration import Envelope
 from dproo.report import advised_object, limit_sentence
 from dproo.study.baselines import LaplaceSampler
 
+pytestmark = pytest.mark.one_of(2)
+
 EXACT = planned(is_closed_form=True)
 CLOSE = 2**50
 THE_BEST = "the best that any private sampler could do"

@@ -15,6 +15,8 @@ import dproo
 from dproo.auditing.program import Command, Failure
 from dproo.auditing.trials import VIOLATED
 
+pytestmark = pytest.mark.one_of(2)
+
 DPROO = [*commands.COMMAND, "audit"]
 ROO = ["--sampler", "roo", "-n", "5", "-k", "2", "--epsilon", "1"]
 CERTAIN = ["--confidence", "0.999999999"]

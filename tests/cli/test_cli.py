@@ -24,6 +24,8 @@ from dproo.cli.commands import cli, run
 from dproo.core.checks import shown
 from dproo.errors import LedgerError
 
+pytestmark = pytest.mark.one_of(2)
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
     "sample",

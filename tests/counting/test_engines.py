@@ -27,6 +27,8 @@ from dproo.counting.query import CountQuery
 from dproo.counting.sources import arrow, descriptors, file_scan, files
 from dproo.counting.sql import duckdb as duckdb_dialect
 
+pytestmark = pytest.mark.one_of(2)
+
 CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
 
 

@@ -35,6 +35,8 @@ from dproo.counting.sources.footer import chunks_of
 from dproo.counting.sources.text import cleaning
 from dproo.schema.cell import text_of
 
+pytestmark = pytest.mark.one_of(2)
+
 MIB = 1 << 20
 ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]
 

@@ -24,6 +24,8 @@ from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
 from dproo.ledger.events import Draft
 from dproo.ledger.stores import sqlite
 
+pytestmark = pytest.mark.one_of(2)
+
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 NO_NUMBERS = (-1, 1.5, True, "1", None, 2**63, 10**30)

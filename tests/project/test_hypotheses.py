@@ -21,6 +21,8 @@ from dproo.mechanisms.rows import RowSampler
 from dproo.synthesis.request import CHOICE, MEASURE, QUESTION, TableRequest
 from dproo.synthesis.run import run
 
+pytestmark = pytest.mark.one_of(2)
+
 THEOREMS = check.theorems()
 UNCHECKED = {"search_found_nothing", "bare_search_found_nothing"}
 

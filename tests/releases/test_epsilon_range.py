@@ -9,6 +9,8 @@ import pytest
 
 import dproo
 
+pytestmark = pytest.mark.one_of(2)
+
 BOOK = {
     "schema": {
         "fields": [

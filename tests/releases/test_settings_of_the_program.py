@@ -143,7 +143,7 @@ TABLES = sorted({*SOURCES} - {"cells", "generator_of_dicts", "numpy_objects", "a
 CASES = [(setting, kind) for setting in SETTINGS for kind in KINDS]
 
 
-@pytest.mark.parametrize(("setting", "kind"), some(CASES, one_of=12))
+@pytest.mark.parametrize(("setting", "kind"), some(CASES, one_of=24))
 def test_a_release_is_the_same_whatever_the_program_has_set(
     setting: str, kind: str, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from support.serving import ORDER, admissions, request, served
 
 from dproo.web.gate import Gate
 
-pytestmark = pytest.mark.untraced
+pytestmark = [pytest.mark.untraced, pytest.mark.one_of(2)]
 
 TIMES = 10 if SOAK else 1
 BYTES, OBJECTS, QUERIES = 300 * TIMES, 400 * TIMES, 300 * TIMES
