@@ -107,6 +107,18 @@ def test_days_and_moments(name: str, tmp_path: Path) -> None:
         counting.count(path, column="day", alphabet=range(3))
 
 
+@pytest.mark.parametrize("day", [dt.date(1972, 6, 30), dt.date(2016, 12, 31), dt.date(2023, 5, 9)])
+def test_moments_of_stata_that_count_leap_seconds(day: dt.date, tmp_path: Path) -> None:
+    """Otherwise the last half minute of a day, in `%tC`, would be in the next day."""
+    inserted = {1972: 1, 2016: 27, 2023: 27}[day.year]  # with the one at the end of this day
+    midnight = 1000 * (86400 * (day + dt.timedelta(1) - dt.date(1960, 1, 1)).days + inserted)
+    path = tmp_path / "a.dta"
+    frame = pd.DataFrame({"t": [midnight - 1000.0, midnight - 1, midnight, None]})
+    pyreadstat.write_dta(frame, path, variable_format={"t": "%tC"})
+    days = Alphabet.of([day, day + dt.timedelta(1)]).read_as("date")
+    assert list(counting.count(path, column="t", alphabet=days)) == [2, 1, 1]
+
+
 def test_a_moment_beyond_the_calendar_is_outside() -> None:
     """SPSS can hold 10^300 seconds."""
     read = {"column_names": ["d"], "original_variable_types": {"d": "DATE11"}}

@@ -11,6 +11,7 @@ import codecs
 import hashlib
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -178,6 +179,19 @@ _KINDS = {
     r"(D?TIME|MTIME|MOYR|QYR|WKYR)[0-9.]*|%-?t.*": None,
 }
 _SPSS_START, _STATA_START = datetime(1582, 10, 14), datetime(1960, 1, 1)  # noqa: DTZ001 - without a zone
+_COUNTS_LEAPS = r"%-?tC.*"  # %tc does not count them
+# The days at whose ends UTC has had a leap second.
+_LEAP_DAYS = """
+    1972-06-30 1972-12-31 1973-12-31 1974-12-31 1975-12-31 1976-12-31 1977-12-31 1978-12-31
+    1979-12-31 1981-06-30 1982-06-30 1983-06-30 1985-06-30 1987-12-31 1989-12-31 1990-12-31
+    1992-06-30 1993-06-30 1994-06-30 1995-12-31 1997-06-30 1998-12-31 2005-12-31 2008-12-31
+    2012-06-30 2015-06-30 2016-12-31
+"""
+_SECOND = 1000  # in milliseconds, as Stata counts moments
+_LEAPS = [
+    ((datetime.fromisoformat(day) - _STATA_START).days + 1) * 86400 * _SECOND + before * _SECOND
+    for before, day in enumerate(_LEAP_DAYS.split())
+]
 
 
 def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
@@ -358,9 +372,11 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     start = _SPSS_START if suffix in SPSS else _STATA_START
     unit = timedelta(1) if is_days else timedelta(seconds=1 if suffix in SPSS else 0.001)
 
+    leaps = _LEAPS if re.fullmatch(_COUNTS_LEAPS, _format(header, name)) else ()
+
     def moment(cell: Any) -> Any:
         try:
-            time = start + cell * unit
+            time = start + (cell - bisect_right(leaps, cell) * _SECOND) * unit
         except OverflowError:
             return BEYOND
         except (ArithmeticError, TypeError, ValueError):  # missing
