@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from math import inf, nan
 from pathlib import Path
@@ -341,6 +341,36 @@ def test_no_old_way_of_spark_merges_cells_or_people(spark: Any) -> None:
                 assert list(kept) == found["flag"], (way, value, person)
         finally:
             spark.conf.unset(way) if before is None else spark.conf.set(way, before)
+
+
+REBASED = ["spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead"]
+
+
+@pytest.mark.parametrize("mode", ["EXCEPTION", "exception", "LEGACY"])
+def test_an_old_day_in_a_file_neither_fails_nor_moves(
+    spark: Any, mode: str, tmp_path: Path
+) -> None:
+    days, moments = [date(1500, 1, 1), date(2024, 1, 1)], [datetime(1500, 1, 1), None]  # noqa: DTZ001
+    frame = pa.table({"day": days, "moment": pa.array(moments, pa.timestamp("us"))})
+    path = tmp_path / "old.parquet"
+    pq.write_table(frame, path, use_deprecated_int96_timestamps=True)
+    read = Alphabet.of(["1500-01-01"]).read_as("date")
+    try:
+        for name in REBASED:
+            spark.conf.set(name, mode)
+        for column in ("day", "moment"):
+            counts = counting.count(path, alphabet=read, column=column, engine="spark")
+            assert list(counts) == [1, 1], column
+        held = spark.read.parquet(str(path))
+        held.createOrReplaceTempView("old_days")
+        if mode != "LEGACY":
+            for data, options in (held, {}), ("old_days", {"engine": "spark"}):
+                with pytest.raises(ValueError, match="makes one an error"):
+                    counting.prepare(data, alphabets=[read], columns=["day"], **options)
+    finally:
+        spark.catalog.dropTempView("old_days")
+        for name in REBASED:
+            spark.conf.unset(name)
 
 
 OWN: list[tuple[str, dict[str, str]]] = [

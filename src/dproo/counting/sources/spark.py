@@ -53,6 +53,10 @@ _UNTYPED = (
 )
 _DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
 _SOURCE = "{source}"
+_OLD_DAYS = (
+    *("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead"),
+    "spark.sql.avro.datetimeRebaseModeInRead",
+)
 _FUNCTION = re.compile(r"\b[a-z_][a-z_0-9]*(?=\()")
 _OWN = "Class: org.apache.spark.sql.catalyst.expressions."
 # Spark writes a parameter into the text of the query, where a setting decides what a backslash
@@ -69,6 +73,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     spark = loaded("pyspark.sql")
     if query.table is not None or spark is None or not isinstance(data, spark.DataFrame):
         return None
+    _refuse_old_days(data.sparkSession)
     return _table(data, engine="frames")
 
 
@@ -167,6 +172,17 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     return cells
 
 
+def _refuse_old_days(session: Any) -> None:
+    """Refuse a session that fails on a day or moment of a file if it is old enough."""
+    for name in _OLD_DAYS:
+        mode = attempt(lambda: session.conf.get(name))  # noqa: B023
+        if str(mode).upper() == "EXCEPTION":
+            raise ValueError(
+                f"the session must read old days in files, but {name} makes one an error."
+                " Set it to CORRECTED."
+            )
+
+
 def _refuse_functions(session: Any, statement: str) -> None:
     """Refuse a session in which a function of the program replaces one that the query calls.
 
@@ -245,13 +261,16 @@ def session_for(engine: str) -> Iterator[Any]:
 
 
 # Neither the name of a folder nor one file among others decides how the rest is read: no name is a
-# pattern or becomes a column, and files that do not fit together are an error.
+# pattern or becomes a column, and files that do not fit together are an error. An old day is the
+# one that every other reader sees.
 _OPTIONS = {
     "__globPaths__": "false",
     "recursiveFileLookup": "true",
     "mergeSchema": "true",
     "ignoreCorruptFiles": "false",
     "ignoreMissingFiles": "false",
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
 }
 
 
@@ -267,6 +286,7 @@ def named_frame(session: Any, data: str | os.PathLike[str]) -> Any:
     sentence = refusal("data", condition, path)
     required(lambda: session.range(1).count(), sentence)  # a silent cluster fails before the charge
     if not is_path:
+        _refuse_old_days(session)
         return required(lambda: session.table(path), sentence)
     local = required(lambda: _local_path(session, path), sentence)
     paths, empty = _files_of(local) if local else ([path], [])
