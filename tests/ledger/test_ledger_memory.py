@@ -328,6 +328,36 @@ def test_the_data_as_a_witness_are_refused_on_the_command_line(
     assert (copy_of(ledger), len(data.read_bytes())) == (before, 16_010)
 
 
+@pytest.mark.parametrize("begins", ["empty", "notes"])
+def test_data_to_which_a_charge_would_be_written_are_refused(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Path, begins: str
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "monday.jsonl").write_text(100 * '{"ledger": "x"}\n')
+    (folder / "tuesday.jsonl").touch()
+    monkeypatch.setenv("DPROO_WITNESS", str(folder / "tuesday.jsonl"))
+    if begins == "notes":
+        charge(Ledger(url_of(ledger)))
+    before = left(ledger)
+    letters = ["--column", "ledger", "--alphabet", "x,y", "--neighbours", "replace"]
+    spend = ["--epsilon", "0.1", "--ledger", url_of(ledger), "--dataset", "patients"]
+    for data in (folder / "*.jsonl", folder / "tuesday.jsonl", state / "*.jsonl"):
+        done = dproo("sample", str(data), *letters, *spend)
+        assert (done.returncode, done.stdout) == (2, ""), data
+        assert "data must not hold the ledger or a witness of it" in done.stderr
+    assert left(ledger) == before
+
+
+@FILE
+def test_the_ledger_is_not_data(ledger: Ledger) -> None:
+    letters = ["--table", "event", "--column", "kind", "--alphabet", "declared,reserved"]
+    spend = ["--epsilon", "0.1", "--ledger", str(ledger.path), "--dataset", "patients"]
+    done = dproo("sample", str(ledger.path), *letters, *spend)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "data must not hold the ledger" in done.stderr
+
+
 @FILE
 def test_a_pipe_in_place_of_a_witness_is_not_waited_for(ledger: Ledger, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

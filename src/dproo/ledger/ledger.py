@@ -432,6 +432,12 @@ class Ledger:
             raise corrupt(self.path, f"{what} It was truncated, replaced or rewritten.")
         return Verification(events=replay.count, head=replay.head, accounts=replay.accounts(now))
 
+    def files(self) -> list[Path]:
+        """Return the files that a charge is written to: the ledger, if it is one, and witnesses."""
+        with self._reading(is_checked=False) as session:
+            kept = [witness.path for witness in session.memory.witnesses]
+        return [self.path, *kept] if isinstance(self.path, Path) else kept
+
     @cached_property
     def _store(self) -> Store:
         return store_of(self.path, timeout=self.timeout, witness=self.witness)

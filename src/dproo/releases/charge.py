@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
 from collections.abc import Callable, Iterable
@@ -122,6 +123,21 @@ def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> Non
             require_public("alphabet", origin)
 
 
+def refuse_own_data(source: Source, ledger: Ledger) -> None:
+    """Refuse data that a charge would be written to: the ledger, or a witness of it.
+
+    Raises:
+        ValueError: the charge would count as records.
+    """
+    files = _identities(source)
+    own = {identity for file in ledger.files() for identity in _files(glob.escape(str(file)))}
+    if files & own:
+        raise ValueError(
+            "data must not hold the ledger or a witness of it, to which the charge would be"
+            " written. Move the ledger, or name another file in DPROO_WITNESS."
+        )
+
+
 def protected(
     opened: Callable[[], Ledger | None], source: Source | None = None
 ) -> Callable[[Origin], bool]:
@@ -155,13 +171,18 @@ def require_named(source: Source, name: str) -> None:
     Raises:
         ValueError: a link on the way to them was changed while they were opened.
     """
-    if isinstance(source.data, OpenPath) and {file.identity for file in source.data.files} != {
-        *_files(name)
-    }:
+    if isinstance(source.data, OpenPath) and _identities(source) != {*_files(name)}:
         raise ValueError(
             "data must mean the same files while they are opened: a link or a folder has changed."
             " Nothing was read or charged; try again."
         )
+
+
+def _identities(source: Source) -> set[tuple[int, int]]:
+    """Return the identities of the files of a source, if it has any."""
+    if isinstance(source.data, OpenPath):
+        return {file.identity for file in source.data.files}
+    return set(_files(str(source.data))) if isinstance(source.data, str | Path) else set()
 
 
 def _files(path: str) -> list[tuple[int, int]]:

@@ -40,7 +40,13 @@ from dproo.ledger.ledger import ROOM
 from dproo.ledger.rules import TERMS, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Charged, Receipt
-from dproo.releases.charge import Charge, published, refuse_data_as_letters, short_name
+from dproo.releases.charge import (
+    Charge,
+    published,
+    refuse_data_as_letters,
+    refuse_own_data,
+    short_name,
+)
 from dproo.releases.request import Drawn, Request, StagedRequest
 from dproo.schema import Alphabet, Record
 
@@ -181,6 +187,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         _LOG.info("Rehearsed without data; no record was read.")
         if book is not None:
             refuse_data_as_letters(request.counted_alphabets, book)
+            refuse_own_data(source, book)
             _require_room(room)
         is_read_once = source.is_read_once
         if is_read_once:

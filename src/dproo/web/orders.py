@@ -28,7 +28,7 @@ from dproo.ledger.location import is_default
 from dproo.ledger.rules import Basis, dataset_of
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
-from dproo.releases.charge import Charge, remedy, short_name
+from dproo.releases.charge import Charge, refuse_own_data, remedy, short_name
 from dproo.releases.check import check
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.open_value import OPEN_SAMPLER, OpenRequest
@@ -123,6 +123,7 @@ class Order:
         The columns of a code book, which a release scans in pairs, are checked one by one.
         """
         warnings: tuple[str, ...]
+        refuse_own_data(self._records, self.ledger)
         if isinstance(self.request, RowRequest | ModelRequest):
             alphabet = self.request.codebook.alphabet
             checked = check(self._records, alphabet, **self.request.protection.where)
