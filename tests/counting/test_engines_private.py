@@ -115,6 +115,15 @@ def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
     assert str(failed.value) == counting.COUNT_FAILED
 
 
+def test_a_file_of_arrays_is_not_taken_for_counts(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", diagnosis=np.array(["flu"]))
+    with (
+        np.load(tmp_path / "a.npz") as arrays,
+        pytest.raises(TypeError, match="pass a frame"),
+    ):
+        counting.prepare(arrays, alphabets=[["flu"]])
+
+
 def test_keys_of_another_shape_are_outside() -> None:
     counts = counting.count({("x",): 2, "x": 3, (CANARY, 1): 4, 7: 5}, alphabet={"a": ["x"]})
     assert list(counts) == [2, 12]

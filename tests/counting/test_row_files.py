@@ -89,6 +89,61 @@ def test_an_encoding_can_be_said(tmp_path: Path) -> None:
     assert list(counting.count(path, column="code", alphabet=["bé"])) == [0, 1]
 
 
+def labelled(folder: Path, name: str, **options: Any) -> Path:
+    write = pyreadstat.write_sav if name.endswith("sav") else pyreadstat.write_dta
+    labels = {"ward": {1: "North", 2: "XXX", 3: "south-west"}}
+    frame = pd.DataFrame({"ward": [1, 2, 2, 3], "XX": [1, 2, 2, 3], "text": ["a", "b", "c", "d"]})
+    write(frame, str(folder / name), variable_value_labels=labels, **options)
+    return folder / name
+
+
+FILES = [("a.sav", {}), ("a.zsav", {}), *(("a.dta", {"version": n}) for n in (12, 13, 14, 15))]
+
+
+@pytest.mark.parametrize("odd", [b"\x81\xffX", b"\xed\xa0\x80", b"XX\xc3"])
+@pytest.mark.parametrize(("name", "options"), FILES)
+def test_a_label_that_is_not_text_stops_nothing(name, options, odd, tmp_path: Path) -> None:
+    """Labels may be made of the data, so one record could decide whether there is a release."""
+    path = labelled(tmp_path, name, **options)
+    path.write_bytes(path.read_bytes().replace(b"XXX", odd))
+    assert list(counting.count(path, column="ward", alphabet=["North"])) == [1, 3]
+    assert list(counting.count(path, column="XX", alphabet=[1, 2])) == [1, 2, 1]
+    assert [column.name for column in dproo.open(path).columns] == ["ward", "XX", "text"]
+
+
+@pytest.mark.parametrize(("name", "options"), FILES)
+def test_names_and_labels_are_in_the_encoding_that_is_named(name, options, tmp_path: Path) -> None:
+    path = labelled(tmp_path, name, **options)
+    content = path.read_bytes().replace(b"XXX", "юго".encode("cp1251"))
+    path.write_bytes(content.replace(b"XX\0", "яч".encode("cp1251") + b"\0"))
+    layout = Layout(encoding="cp1251")
+    found = counting.count(path, column="ward", alphabet=["North", "юго"], layout=layout)
+    assert list(found) == [1, 2, 1]
+    if name == "a.dta":
+        assert list(counting.count(path, column="яч", alphabet=[1, 2], layout=layout)) == [1, 2, 1]
+
+
+def test_the_encoding_of_an_spss_file_is_found_whatever_its_labels_are(tmp_path: Path) -> None:
+    labels = {"ward": {float(n): "x" * (n + 1) for n in range(20)}, "code": {"a": "first"}}
+    for name in ("a.sav", "a.zsav"):
+        path = tmp_path / name
+        pyreadstat.write_sav(
+            pd.DataFrame({"ward": [1.0, 2.0], "code": ["a", "b"], "long": ["x" * 600, ""]}),
+            str(path),
+            column_labels=["Where", "", "Anything"],
+            note=["one line", "another"],
+            variable_value_labels=labels,
+            missing_ranges={"ward": [{"lo": 8, "hi": 9}, 3], "code": ["a", "b"]},
+            row_compress=name == "a.sav",
+        )
+        content = path.read_bytes().replace(b"\5\0\0\0UTF-8", b"\x0c\0\0\0windows-1251")
+        path.write_bytes(content.replace(b"xxxxx\0", "юг".encode("cp1251") + b"\x98xx\0", 1))
+        with path.open("rb") as opened:
+            assert statistics_files._encoding_of_spss(opened) == "windows-1251"
+        found = counting.count(path, column="ward", alphabet=["xx", "xxx"])
+        assert list(found) == [1, 1, 0]
+
+
 @pytest.mark.parametrize("name", ["a.sav", "a.dta"])
 def test_days_and_moments(name: str, tmp_path: Path) -> None:
     day = [dt.date(2024, 1, 2), None, dt.date(2024, 3, 1)]

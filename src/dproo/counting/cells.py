@@ -146,6 +146,9 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
     return [cells.get(name) for name in columns]
 
 
+_ARRAYS = {"numpy", "h5py", "xarray"}
+"""Libraries whose mappings hold arrays, as of an ``.npz`` file."""
+
 READY_MAX = 1 << 80
 """The most records of ready counts: samplers take no more."""
 
@@ -168,12 +171,12 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, like the alphabet.")
         records = data.n
-    elif isinstance(data, dict):  # reading another mapping may run code of its own
-        if not all(map(_is_count, dict.values(data))):
-            raise TypeError(
-                "data must be records, or a mapping of letters to how often each occurs. For a"
-                " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
-            )
+    elif _holds_columns(data):
+        raise TypeError(
+            "data must be records, or a mapping of letters to how often each occurs. For a"
+            " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+        )
+    elif isinstance(data, dict):
         records = sum(map(int, dict.values(data)))
     if records is not None and records > READY_MAX:
         raise ValueError("counts must sum to at most 2^80.")
@@ -182,6 +185,16 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
         return (data if isinstance(data, Counts) else _ready(data, alphabet),)
 
     return Scan(engine="counts", ready=records, _query=query, _read=read)
+
+
+def _holds_columns(data: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping cannot be counts; of no dict, the type alone shows it.
+
+    Reading another mapping may run code of its own.
+    """
+    if isinstance(data, dict):
+        return not all(map(_is_count, dict.values(data)))
+    return library_of(data) in _ARRAYS
 
 
 def _is_count(number: object) -> bool:

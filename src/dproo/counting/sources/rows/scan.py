@@ -115,8 +115,10 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
         )
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
-    header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
     named = layout.encoding
+    header = statistics_files.header_of(
+        file.name, suffix, path=file.path, name="data", encoding=named
+    )
     encodings = (named, named) if named else statistics_files.encodings_of(header)
     person = query.person
     if not is_alone and person is not None and statistics_files.is_labelled(header, person):

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import load
@@ -171,6 +171,11 @@ LONGEST = 1 << 20
 _OBJECT = 64  # bytes that a cell takes in memory, besides its text
 _LATIN_1 = "ISO-8859-1"
 _BYTES = "AHEX"  # the format of bytes of any kind
+_SPSS_HEAD, _SPSS_END = 176, 999  # bytes, and what ends the header
+_BY_NAME = (  # the parts of a header that have an entry for each variable
+    *("variable_value_labels", "variable_to_label", "original_variable_types"),
+    *("readstat_variable_types", "variable_storage_width", "missing_ranges"),
+)
 _NUMBERS = {"int8": sql.INTEGER, "int16": sql.INTEGER, "int32": sql.INTEGER}
 # Formats of days: formats of other periods, and of times, hold no letters.
 _KINDS = {
@@ -194,19 +199,89 @@ _LEAPS = [
 ]
 
 
-def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
-    """Return the header of a file; no row is read. Refusals call the file ``path``."""
+def header_of(file: str, suffix: str, *, path: str, name: str, encoding: str | None = None) -> Any:
+    """Return the header of a file; no row is read. Refusals call the file ``path``.
+
+    Its text is in the ``encoding``, or in the one that the file states. Labels may be made of the
+    data, so bytes in them that are not text become U+FFFD.
+    """
     read = _reader(suffix)
     try:
-        header = read(file, metadataonly=True, user_missing=True)[1]
+        header = read(file, metadataonly=True, user_missing=True, encoding=_LATIN_1)[1]
+        header.file_encoding = encoding or _stated_encoding(file, suffix)
         with Path(file).open("rb", buffering=0) as opened:
             if suffix in STATA and any(_is_long(header, name) for name in header.column_names):
                 LongText.of(opened.fileno())
-            if suffix in STATA and not _is_unicode(os.pread(opened.fileno(), _HEAD, 0)):
-                header.file_encoding = header.file_encoding or _OLD
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
+    _decode(header, encodings_of(header)[0])
     return header
+
+
+def _stated_encoding(file: str, suffix: str) -> str:
+    if suffix in SPSS:
+        with suppress(Exception):  # the library fails on a label that is not text
+            return str(_reader(suffix)(file, metadataonly=True)[1].file_encoding)
+    with Path(file).open("rb") as opened:
+        if suffix in SPSS:
+            return _encoding_of_spss(opened)
+        return _UTF_8 if _is_unicode(opened.read(_HEAD)) else _OLD
+
+
+def _encoding_of_spss(opened: BinaryIO) -> str:
+    """Return the encoding that the header of an SPSS file states."""
+    start = opened.read(_SPSS_HEAD)
+    order = "little" if start[64:68] in {b"\2\0\0\0", b"\3\0\0\0"} else "big"
+
+    def number() -> int:
+        return int.from_bytes(opened.read(4), order, signed=True)  # type: ignore[arg-type]
+
+    stated = _OLD
+    while (kind := number()) != _SPSS_END:
+        skipped = 0
+        if kind == 2:  # a variable
+            _, has_label, missing = number(), number(), number()
+            opened.seek(16, os.SEEK_CUR)
+            skipped = 8 * abs(missing) + (-(-number() // 4) * 4 if has_label else 0)
+        elif kind == 3:  # labels of values
+            for _ in range(number()):
+                opened.seek(8, os.SEEK_CUR)
+                opened.seek(opened.read(1)[0] | 7, os.SEEK_CUR)
+        elif kind in {4, 6}:  # the variables of labels; lines of a document
+            skipped = number() * (4 if kind == 4 else 80)
+        else:
+            part, size, count = number(), number(), number()
+            content = opened.read(size * count)
+            if part == 20:
+                return content.decode("ascii").strip()
+            if part == 3 and (page := int.from_bytes(content[28:32], order)) > 3:  # type: ignore[arg-type]
+                stated = f"cp{page}"
+        opened.seek(skipped, os.SEEK_CUR)
+    return stated
+
+
+def _decode(header: Any, codec: str) -> None:
+    """Replace the text of a header, in which each byte is a character."""
+    decode = _decoder(codec)
+
+    def decoded(part: Any) -> Any:
+        match part:
+            case str():
+                return decode(part)
+            case dict():
+                return {decoded(key): decoded(value) for key, value in part.items()}
+            case list():
+                return list(map(decoded, part))
+        return part
+
+    for name in ("column_names", *_BY_NAME):
+        setattr(header, name, decoded(getattr(header, name)))
+
+
+def _decoder(codec: str) -> Callable[[str], str]:
+    """Return the function that decodes a text in which each byte is a character."""
+    decode = repaired if codec == _UTF_8 else partial(str, encoding=codec, errors="replace")
+    return lambda text: decode(text.encode(_LATIN_1))
 
 
 def _is_unicode(start: bytes) -> bool:
@@ -362,10 +437,8 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     """Return the function that decodes a stored cell of a variable."""
     kind = _kind(header, name)
     if kind == sql.TEXT:
-        decode = (
-            repaired if encoding == _UTF_8 else partial(str, encoding=encoding, errors="replace")
-        )
-        return lambda cell: decode(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
+        decode = _decoder(encoding)
+        return lambda cell: decode(cell) if isinstance(cell, str) else cell
     if kind not in {sql.DATE, sql.TIMESTAMP}:
         return lambda cell: cell
     is_days = suffix in STATA and kind == sql.DATE
