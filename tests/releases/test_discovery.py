@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -177,6 +177,16 @@ def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     model = opened.synthesize(book, epsilon=600)
     for name, share in told.items():
         assert model.counts(name).rows[-1]["count"] / len(rows) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_moments_without_a_type_of_their_column_are_found_like_days(*, is_frame: bool) -> None:
+    first = datetime(2020, 1, 1, 9, tzinfo=UTC)
+    rows = [{"seen": first + timedelta(days=DICE.randrange(700))} for _ in range(1000)]
+    data = dproo.open(pd.DataFrame(rows).astype(object) if is_frame else rows)
+    found = fields_of(data.codebook(columns=["seen"], **SURE))["seen"]
+    assert found["type"] == "yearmonth"
+    assert found["constraints"] == {"minimum": "2020-01", "maximum": "2021-12"}
 
 
 def test_what_a_type_lists_costs_nothing() -> None:
