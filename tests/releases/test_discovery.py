@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import polars as pl
@@ -32,6 +34,7 @@ from dproo.errors import BudgetRefused, ReleaseError
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.keep import KeepRule
+from dproo.receipt import Receipt
 from dproo.releases import discovery
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DiscoveryRequest
@@ -149,6 +152,41 @@ def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="data must have a header or a schema"):
         dproo.open(rows).codebook(**SURE)
     check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
+
+
+@pytest.mark.parametrize("source", ["list", "objects", "jsonl", "sqlite"])
+def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
+    source: str, tmp_path: Path
+) -> None:
+    prices = [1.5, 2.0, 2.5, 3.0] * 500
+    rows = [{"price": price, "age": DICE.randrange(90)} for price in prices]
+    exact = [row | {"price": Decimal(str(row["price"]))} for row in rows]
+    data: Any = exact if source == "list" else pd.DataFrame(exact).astype(object)
+    if source == "jsonl":
+        data = tmp_path / "visits.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif source == "sqlite":
+        data = tmp_path / "visits.sqlite"
+        with closing(sqlite3.connect(data)) as connection:
+            pd.DataFrame(rows).to_sql("visits", connection, index=False)
+    opened = dproo.open(data, table="visits" if source == "sqlite" else None)
+    book = opened.codebook(columns=["price", "age"], **SURE)
+    fields = fields_of(book)
+    assert (fields["price"]["type"], fields["age"]["type"]) == ("number", "integer")
+    told = cast("Receipt", book.receipt).details["discovery"]["other"]
+    model = opened.synthesize(book, epsilon=600)
+    for name, share in told.items():
+        assert model.counts(name).rows[-1]["count"] / len(rows) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_moments_without_a_type_of_their_column_are_found_like_days(*, is_frame: bool) -> None:
+    first = datetime(2020, 1, 1, 9, tzinfo=UTC)
+    rows = [{"seen": first + timedelta(days=DICE.randrange(700))} for _ in range(1000)]
+    data = dproo.open(pd.DataFrame(rows).astype(object) if is_frame else rows)
+    found = fields_of(data.codebook(columns=["seen"], **SURE))["seen"]
+    assert found["type"] == "yearmonth"
+    assert found["constraints"] == {"minimum": "2020-01", "maximum": "2021-12"}
 
 
 def test_what_a_type_lists_costs_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from support.draws import DICE
 import dproo
 from dproo.ledger import Ledger
 from dproo.ledger.events import canonical
+from dproo.releases.request import room_of
+from dproo.schema.axis import Letters
 
 MOST = 1 << 24
 SIGNS = ["a", "é", "\x7f", '"', "\\", "\U0001f600", "\u2028", "漢"]
@@ -133,3 +136,11 @@ def test_a_receipt_that_a_ledger_might_not_take_is_refused_before_the_charge(
     with pytest.raises(ValueError, match=r"receipt must have at most 16,777,216 bytes.* fewer"):
         released(kind, "é", MOST // 6 // 100, 101, tmp_path)
     assert rooms == []
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_many_short_records_have_room_with_the_blanks_that_a_ledger_counts(columns: int) -> None:
+    names = [f"column{i}" for i in range(columns)]
+    letters = Letters.of(["code001", "code002"])
+    records = [dict.fromkeys(names, "code002")] * 1000
+    assert len(json.dumps(records)) <= room_of(1000, names, [letters] * columns)

@@ -164,6 +164,18 @@ def _sum(counts: Mapping[str, int], names: Sequence[str]) -> int:
     return sum(counts[name] for name in names)
 
 
+def are_whole(shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]) -> bool:
+    """Return whether numbers are integers, from noisy counts and the scales of their noise.
+
+    Only the octaves count decimals that are not text, as in lists and JSON: they have no shape.
+    """
+    (shapes_, scale), (bins, wider) = shaped, octaves
+    least, clear = level(len(shapes_), scale), level(len(bins), wider)
+    whole = sum(count for count in shapes_[: len(_WHOLE)] if count > least)
+    numbers = sum(count for count in bins[:-1] if count > clear)
+    return numbers - whole <= min(2 * least, whole)
+
+
 def octave_edges() -> tuple[float, ...]:
     """Return the signed powers of two; between the smallest two is 0.
 

@@ -242,6 +242,7 @@ class _ColumnState:
     Attributes:
         left: its unspent epsilon.
         guess: how its cells are written.
+        shaped: the noisy counts of the shapes of its texts, and the scale of their noise.
         noisy: the noisy counts of octaves, or of years, and the scale of their noise.
         letters: the values that enough people share, with their noisy counts.
         rule: the rule by which they were kept.
@@ -250,6 +251,7 @@ class _ColumnState:
     column: Column
     left: Fraction
     guess: Guess = field(default_factory=Guess)
+    shaped: tuple[Sequence[int], float] = (), 0.0
     noisy: tuple[Sequence[int], float] | None = None
     letters: dict[str, int] = field(default_factory=dict)
     rule: KeepRule | None = None
@@ -333,7 +335,7 @@ class _Discovery:
             state.guess = Guess(DATES)
             state.noisy = self.noisy(column.name, list(counts), state.spend(1))
         else:
-            noisy, scale = self.noisy(column.name, list(counts), state.spend(SHAPES))
+            noisy, scale = state.shaped = self.noisy(column.name, list(counts), state.spend(SHAPES))
             state.guess = found.guessed(noisy, records=self.records, scale=scale)
             is_mixed = column.kind in _MIXED and state.guess.kind != DATES  # decimals have no text
             if is_mixed or self.request.is_rehearsed:
@@ -355,6 +357,9 @@ class _Discovery:
             cost = state.spend(1 if state.guess.kind == DATES else RANGE)
             state.noisy = self.noisy(name, list(counts), cost)
             (*_, outside), scale = state.noisy
+            if state.guess.is_whole and state.column.kind in _MIXED:
+                is_whole = found.are_whole(state.shaped, state.noisy)
+                state.guess = replace(state.guess, is_whole=is_whole)
             least = max(found.SPARSE * self.records, found.level(1, scale))
             is_seen = self.records - outside >= least
             if state.guess.kind == NUMERIC and not is_seen and not self.request.is_rehearsed:

@@ -178,12 +178,13 @@ def room_of(
 ) -> int:
     """Return the most bytes that this many records take in a receipt, with a letter of each axis.
 
-    ``others`` are the names of the letters for all other cells, by default ``other``.
+    Blanks count, as in the check of a receipt before it is recorded. ``others`` are the names of
+    the letters for all other cells, by default ``other``.
 
-    >>> room_of(1, ["age"], [IntegerRange.of(0, 120)]) >= len('{"age":119}, ')
+    >>> room_of(1, ["age"], [IntegerRange.of(100_000, 200_000)]) >= len('{"age": 199999}, ')
     True
     """
-    named = sum(len(canonical(name)) for name in names) + 4 * len(axes)
+    named = sum(len(canonical(name)) for name in names) + 4 * len(axes) + 2
     others = others or [OTHER] * len(axes)
     rough = times * (named + sum(map(_roughly, axes, others)))
     return rough if rough <= ROOM else times * (named + sum(map(_longest, axes, others)))

@@ -297,7 +297,7 @@ class Reading:
     def text(self, cell: object) -> str | None:
         """Return the text that a cell is compared by, or None if it has none."""
         cell = plain(cell)
-        if self.kind in DAYS and isinstance(cell, datetime):
+        if self.kind in {*DAYS, SHAPE} and isinstance(cell, datetime):
             cell = _day(cell)
         text = text_of(cell)
         if text is None or self.kind == EXACT:
