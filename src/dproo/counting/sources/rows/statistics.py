@@ -234,7 +234,10 @@ def _encoding_of_spss(opened: BinaryIO) -> str:
     order = "little" if start[64:68] in {b"\2\0\0\0", b"\3\0\0\0"} else "big"
 
     def number() -> int:
-        return int.from_bytes(opened.read(4), order, signed=True)  # type: ignore[arg-type]
+        part = opened.read(4)
+        if len(part) < 4:
+            raise EOFError
+        return int.from_bytes(part, order, signed=True)  # type: ignore[arg-type]
 
     stated = _OLD
     while (kind := number()) != _SPSS_END:
