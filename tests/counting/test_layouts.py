@@ -10,6 +10,7 @@ import zipfile
 from base64 import b64decode, b64encode
 from dataclasses import fields
 from itertools import product
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -37,6 +38,14 @@ ITEMS = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.json"])
+def test_a_mark_at_the_beginning_of_json_is_of_no_record(name: str, tmp_path: Path) -> None:
+    content = b'[{"c": "a"},\n{"c": "b"}]' if name == "a.json" else b'{"c": "a"}\n{"c": "b"}'
+    content = b"\xef\xbb\xbf" + content
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert list(counting.count(tmp_path / name, column="c", alphabet=["a", "b"])) == [1, 1, 0]
 
 
 @given(items=st.lists(ITEMS, max_size=5), indent=st.sampled_from([None, 1]), cut=st.integers(1, 7))

@@ -144,6 +144,24 @@ def test_the_encoding_of_an_spss_file_is_found_whatever_its_labels_are(tmp_path:
         assert list(found) == [1, 1, 0]
 
 
+@pytest.mark.parametrize(
+    ("page", "codec"),
+    [(2, "cp1252"), (1251, "cp1251"), (28592, "iso8859-2"), (950, "big5"), (65001, "utf-8")],
+)
+def test_old_spss_files_name_their_encoding_by_a_number(page, codec, tmp_path: Path) -> None:
+    content = labelled(tmp_path, "a.sav").read_bytes()
+    named = content.index(b"\7\0\0\0\x14\0\0\0\1\0\0\0")
+    number = content.index(b"\7\0\0\0\3\0\0\0\4\0\0\0\x08\0\0\0") + 44
+    content = content[:named] + content[named + 21 :]  # UTF-8
+    content = content[:number] + page.to_bytes(4, "little") + content[number + 4 :]
+    letter = "中" if codec == "big5" else "ó" if codec != "cp1251" else "ю"
+    written = letter.encode(codec)
+    (tmp_path / "a.sav").write_bytes(content.replace(b"XXX", written + b"X" * (3 - len(written))))
+    letters = ["North", letter + "X" * (3 - len(written))]
+    found = counting.count(tmp_path / "a.sav", column="ward", alphabet=letters)
+    assert list(found) == [1, 2, 1]
+
+
 @pytest.mark.parametrize("name", ["a.sav", "a.dta"])
 def test_days_and_moments(name: str, tmp_path: Path) -> None:
     day = [dt.date(2024, 1, 2), None, dt.date(2024, 3, 1)]

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import reprlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -228,8 +229,7 @@ def _count(
     is_piped = (
         files.format in {CSV, ARRAY}
         or files.is_once
-        # DuckDB finds no line in a single byte.
-        or not all(file.is_plain and len(file.opened.start()) != 1 for file in files.texts)
+        or not all(map(_is_read_by_duckdb, files.texts))
     )
     while True:
         try:
@@ -246,6 +246,12 @@ def _count(
             is_piped = True
         finally:
             files.engine.close()  # else another scan would see what this one has rejected
+
+
+def _is_read_by_duckdb(file: TextFile) -> bool:
+    """Return whether DuckDB reads JSON lines itself: it finds none in a single byte or a mark."""
+    start = file.opened.start()
+    return file.is_plain and len(start) != 1 and not start.startswith(BOM_UTF8)
 
 
 def rehearse_files(files: Files, query: CountQuery) -> None:
@@ -423,9 +429,9 @@ def _cleaned(file: TextFile, files: Files, query: CountQuery) -> Iterable[Iterat
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
-        blocks = file.blocks()
+        blocks = unmarked(file.blocks())
         if files.format == ARRAY:
-            blocks = cleaning.array_lines(unmarked(blocks))
+            blocks = cleaning.array_lines(blocks)
         # With a final line break, because the reader finds no line in a single byte.
         return [chain(cleaning.short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
     letters = chain.from_iterable(query.letters.values())

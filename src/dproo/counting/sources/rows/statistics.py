@@ -172,6 +172,8 @@ _OBJECT = 64  # bytes that a cell takes in memory, besides its text
 _LATIN_1 = "ISO-8859-1"
 _BYTES = "AHEX"  # the format of bytes of any kind
 _SPSS_HEAD, _SPSS_END = 176, 999  # bytes, and what ends the header
+_ISO_8859 = 28590
+_PARTS_OF_ISO = range(_ISO_8859 + 1, _ISO_8859 + 17)
 _BY_NAME = (  # the parts of a header that have an entry for each variable
     *("variable_value_labels", "variable_to_label", "original_variable_types"),
     *("readstat_variable_types", "variable_storage_width", "missing_ranges"),
@@ -219,9 +221,6 @@ def header_of(file: str, suffix: str, *, path: str, name: str, encoding: str | N
 
 
 def _stated_encoding(file: str, suffix: str) -> str:
-    if suffix in SPSS:
-        with suppress(Exception):  # the library fails on a label that is not text
-            return str(_reader(suffix)(file, metadataonly=True)[1].file_encoding)
     with Path(file).open("rb") as opened:
         if suffix in SPSS:
             return _encoding_of_spss(opened)
@@ -229,7 +228,10 @@ def _stated_encoding(file: str, suffix: str) -> str:
 
 
 def _encoding_of_spss(opened: BinaryIO) -> str:
-    """Return the encoding that the header of an SPSS file states."""
+    """Return the encoding that the header of an SPSS file states.
+
+    The library shows it only if all labels are text.
+    """
     start = opened.read(_SPSS_HEAD)
     order = "little" if start[64:68] in {b"\2\0\0\0", b"\3\0\0\0"} else "big"
 
@@ -258,7 +260,8 @@ def _encoding_of_spss(opened: BinaryIO) -> str:
             if part == 20:
                 return content.decode("ascii").strip()
             if part == 3 and (page := int.from_bytes(content[28:32], order)) > 3:  # type: ignore[arg-type]
-                stated = f"cp{page}"
+                # Windows has numbers of its own for the parts of ISO 8859.
+                stated = f"iso8859-{page - _ISO_8859}" if page in _PARTS_OF_ISO else f"cp{page}"
         opened.seek(skipped, os.SEEK_CUR)
     return stated
 
