@@ -154,7 +154,7 @@ def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
 
 
-@pytest.mark.parametrize("source", ["list", "objects", "jsonl", "sqlite"])
+@pytest.mark.parametrize("source", ["list", "objects", "jsonl", "excel", "sqlite"])
 def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     source: str, tmp_path: Path
 ) -> None:
@@ -165,6 +165,9 @@ def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     if source == "jsonl":
         data = tmp_path / "visits.jsonl"
         data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif source == "excel":
+        data = tmp_path / "visits.xlsx"
+        pd.DataFrame(rows).to_excel(data, index=False)
     elif source == "sqlite":
         data = tmp_path / "visits.sqlite"
         with closing(sqlite3.connect(data)) as connection:
