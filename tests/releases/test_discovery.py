@@ -134,6 +134,24 @@ def test_a_decimal_comma_and_dates_with_points_are_read(tmp_path: Path) -> None:
     assert found["day"]["format"] == "%d.%m.%Y"
 
 
+@pytest.mark.parametrize("form", ["{:,}", "{:,.1f}", "-{:,}", "{:.1f}"])
+def test_a_comma_between_groups_of_digits_is_not_taken_for_a_decimal_sign(form: str) -> None:
+    numbers = [int(DICE.lognormvariate(7, 1)) + 1 for _ in range(3000)]
+    cells = [form.format(number) for number in numbers]
+    if form == "{:,.1f}":  # few decimals, and so few points
+        cells = [cell.removesuffix(".0") if DICE.random() < 0.99 else cell for cell in cells]
+    if form == "{:.1f}":  # a decimal comma
+        cells = [cell.replace(".", ",") for cell in cells]
+    data = dproo.open([{"sum": cell} for cell in cells])
+    book = data.codebook(columns=["sum"], **SURE)
+    found = fields_of(book)["sum"]
+    signs = found.get("decimalChar"), found.get("groupChar")
+    assert signs == ((",", None) if form == "{:.1f}" else (None, ","))
+    (axis,) = (field.axis for field in book.fields)
+    sign = -1 if form.startswith("-") else 1
+    assert all(axis.place(c) == axis.place(sign * n) for c, n in zip(cells, numbers, strict=True))
+
+
 def test_months_are_not_guessed_where_slashes_are_between_numbers(tmp_path: Path) -> None:
     rows = [{"day": "/".join(reversed(row["day"].split("-")))} for row in visits()]
     found = fields_of(dproo.open(written(tmp_path, rows)).codebook(**SURE))["day"]

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -40,6 +40,7 @@ YEARS = range(1800, 2200)
 MONTHS = 36
 """Dates are shown by month if that makes no more letters than these, else by year."""
 
+_GROUPED = 0.9  # of all numbers; text such as 1,5 has no groups of three digits
 _ERROR = 0.001  # how often noise alone may look like a count
 _NEAR = 3
 
@@ -72,6 +73,7 @@ class Guess:
         decimal: the decimal sign of numbers in text.
         thousands: the sign between their groups of digits.
         format: how dates are written.
+        may_group: whether the decimal comma may be a sign between groups of digits: 1,234.
     """
 
     kind: str = TEXT
@@ -79,6 +81,12 @@ class Guess:
     decimal: str = "."
     thousands: str = ""
     format: str = _ISO
+    may_group: bool = False
+
+    @property
+    def grouped(self) -> Guess:
+        """The same numbers with a comma between groups of digits."""
+        return replace(self, decimal=".", thousands=",", may_group=False)
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -148,12 +156,14 @@ def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
     is_comma = comma > max(point, least)
     grouped = ("9.9,9", "-9.9,9") if is_comma else ("9,9.9", "-9,9.9")
     thousands = "." if is_comma else ","
+    is_grouped = _sum(counts, grouped) > least
     decimals = max(point, comma)
     return Guess(
         NUMERIC,
         is_whole=decimals <= min(2 * least, whole),  # as integers, decimal numbers would be lost
         decimal="," if is_comma else ".",
-        thousands=thousands if _sum(counts, grouped) > least else "",
+        thousands=thousands if is_grouped else "",
+        may_group=is_comma and not is_grouped,
     )
 
 
@@ -164,16 +174,37 @@ def _sum(counts: Mapping[str, int], names: Sequence[str]) -> int:
     return sum(counts[name] for name in names)
 
 
+def regrouped(
+    guess: Guess, shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]
+) -> Guess | None:
+    """Return the guess with a comma between groups of digits, or None if too few texts have them.
+
+    The octaves were counted as if all had.
+    """
+    least = level(len(shaped[0]), shaped[1])
+    counts = {s: n if n > least else 0 for s, n in zip(SHAPES, shaped[0], strict=False)}
+    whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA))
+    if _clear(octaves) < _GROUPED * (whole + point + comma):
+        return None
+    return replace(guess.grouped, is_whole=point <= min(2 * least, whole + comma))
+
+
 def are_whole(shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]) -> bool:
     """Return whether numbers are integers, from noisy counts and the scales of their noise.
 
     Only the octaves count decimals that are not text, as in lists and JSON: they have no shape.
     """
-    (shapes_, scale), (bins, wider) = shaped, octaves
-    least, clear = level(len(shapes_), scale), level(len(bins), wider)
+    shapes_, scale = shaped
+    least = level(len(shapes_), scale)
     whole = sum(count for count in shapes_[: len(_WHOLE)] if count > least)
-    numbers = sum(count for count in bins[:-1] if count > clear)
-    return numbers - whole <= min(2 * least, whole)
+    return _clear(octaves) - whole <= min(2 * least, whole)
+
+
+def _clear(octaves: tuple[Sequence[int], float]) -> int:
+    """Return how many numbers stand out of the noise, from all counts but the last."""
+    noisy, scale = octaves
+    least = level(len(noisy), scale)
+    return sum(count for count in noisy[:-1] if count > least)
 
 
 def octave_edges() -> tuple[float, ...]:
