@@ -40,7 +40,6 @@ YEARS = range(1800, 2200)
 MONTHS = 36
 """Dates are shown by month if that makes no more letters than these, else by year."""
 
-_GROUPED = 0.9  # of all numbers; text such as 1,5 has no groups of three digits
 _ERROR = 0.001  # how often noise alone may look like a count
 _NEAR = 3
 
@@ -174,37 +173,28 @@ def _sum(counts: Mapping[str, int], names: Sequence[str]) -> int:
     return sum(counts[name] for name in names)
 
 
-def regrouped(
-    guess: Guess, shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]
-) -> Guess | None:
+def regrouped(guess: Guess, shaped: tuple[Sequence[int], float], *, numbers: float) -> Guess | None:
     """Return the guess with a comma between groups of digits, or None if too few texts have them.
 
-    The octaves were counted as if all had.
+    So many numbers were found as if all had; the noisy counts of shapes have noise of a scale.
     """
-    least = level(len(shaped[0]), shaped[1])
-    counts = {s: n if n > least else 0 for s, n in zip(SHAPES, shaped[0], strict=False)}
-    whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA))
-    if _clear(octaves) < _GROUPED * (whole + point + comma):
+    noisy, scale = shaped
+    counts = dict(zip(SHAPES, noisy, strict=False))
+    whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA[:2]))
+    if numbers < whole + comma / 2:  # text such as 1,5 has no groups of three digits
         return None
-    return replace(guess.grouped, is_whole=point <= min(2 * least, whole + comma))
+    is_whole = point <= min(2 * level(len(noisy), scale), whole + comma)
+    return replace(guess.grouped, is_whole=is_whole)
 
 
-def are_whole(shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]) -> bool:
-    """Return whether numbers are integers, from noisy counts and the scales of their noise.
+def are_whole(shaped: tuple[Sequence[int], float], *, numbers: float) -> bool:
+    """Return whether so many numbers are integers, from noisy counts of shapes and their scale.
 
-    Only the octaves count decimals that are not text, as in lists and JSON: they have no shape.
+    Decimals that are not text, as in lists and JSON, are numbers and have no shape.
     """
-    shapes_, scale = shaped
-    least = level(len(shapes_), scale)
-    whole = sum(count for count in shapes_[: len(_WHOLE)] if count > least)
-    return _clear(octaves) - whole <= min(2 * least, whole)
-
-
-def _clear(octaves: tuple[Sequence[int], float]) -> int:
-    """Return how many numbers stand out of the noise, from all counts but the last."""
-    noisy, scale = octaves
-    least = level(len(noisy), scale)
-    return sum(count for count in noisy[:-1] if count > least)
+    noisy, scale = shaped
+    whole = sum(noisy[: len(_WHOLE)])
+    return numbers - whole <= min(2 * level(len(noisy), scale), whole)
 
 
 def octave_edges() -> tuple[float, ...]:

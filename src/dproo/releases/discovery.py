@@ -360,7 +360,7 @@ class _Discovery:
             state.noisy = self.noisy(name, list(counts), cost)
             (*_, outside), scale = state.noisy
             if state.guess.is_whole and state.column.kind in _MIXED:
-                is_whole = found.are_whole(state.shaped, state.noisy)
+                is_whole = found.are_whole(state.shaped, numbers=self.records - outside)
                 state.guess = replace(state.guess, is_whole=is_whole)
             least = max(found.SPARSE * self.records, found.level(1, scale))
             is_seen = self.records - outside >= least
@@ -376,7 +376,9 @@ class _Discovery:
         for name, counts in self._counted(axes).items():
             state = states[name]
             noisy = self.noisy(name, list(counts), state.spend(RANGE))
-            if (guess := found.regrouped(state.guess, state.shaped, noisy)) is not None:
+            numbers = self.records - noisy[0][-1]
+            guess = found.regrouped(state.guess, state.shaped, numbers=numbers)
+            if guess is not None:
                 state.guess, state.noisy = guess, noisy
 
     def _find_letters(self, state: _ColumnState) -> None:
