@@ -134,6 +134,24 @@ def test_a_decimal_comma_and_dates_with_points_are_read(tmp_path: Path) -> None:
     assert found["day"]["format"] == "%d.%m.%Y"
 
 
+@pytest.mark.parametrize("form", ["{:,}", "{:,.1f}", "-{:,}", "{:.1f}"])
+def test_a_comma_between_groups_of_digits_is_not_taken_for_a_decimal_sign(form: str) -> None:
+    numbers = [int(DICE.lognormvariate(7, 1)) + 1 for _ in range(3000)]
+    cells = [form.format(number) for number in numbers]
+    if form == "{:,.1f}":  # few decimals, and so few points
+        cells = [cell.removesuffix(".0") if DICE.random() < 0.99 else cell for cell in cells]
+    if form == "{:.1f}":  # a decimal comma
+        cells = [cell.replace(".", ",") for cell in cells]
+    data = dproo.open([{"sum": cell} for cell in cells])
+    book = data.codebook(columns=["sum"], **SURE)
+    found = fields_of(book)["sum"]
+    signs = found.get("decimalChar"), found.get("groupChar")
+    assert signs == ((",", None) if form == "{:.1f}" else (None, ","))
+    (axis,) = (field.axis for field in book.fields)
+    sign = -1 if form.startswith("-") else 1
+    assert all(axis.place(c) == axis.place(sign * n) for c, n in zip(cells, numbers, strict=True))
+
+
 def test_months_are_not_guessed_where_slashes_are_between_numbers(tmp_path: Path) -> None:
     rows = [{"day": "/".join(reversed(row["day"].split("-")))} for row in visits()]
     found = fields_of(dproo.open(written(tmp_path, rows)).codebook(**SURE))["day"]
@@ -154,7 +172,7 @@ def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
 
 
-@pytest.mark.parametrize("source", ["list", "objects", "jsonl", "sqlite"])
+@pytest.mark.parametrize("source", ["list", "objects", "jsonl", "excel", "sqlite"])
 def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     source: str, tmp_path: Path
 ) -> None:
@@ -165,6 +183,9 @@ def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     if source == "jsonl":
         data = tmp_path / "visits.jsonl"
         data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif source == "excel":
+        data = tmp_path / "visits.xlsx"
+        pd.DataFrame(rows).to_excel(data, index=False)
     elif source == "sqlite":
         data = tmp_path / "visits.sqlite"
         with closing(sqlite3.connect(data)) as connection:

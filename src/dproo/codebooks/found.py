@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -72,6 +72,7 @@ class Guess:
         decimal: the decimal sign of numbers in text.
         thousands: the sign between their groups of digits.
         format: how dates are written.
+        may_group: whether the decimal comma may be a sign between groups of digits: 1,234.
     """
 
     kind: str = TEXT
@@ -79,6 +80,12 @@ class Guess:
     decimal: str = "."
     thousands: str = ""
     format: str = _ISO
+    may_group: bool = False
+
+    @property
+    def grouped(self) -> Guess:
+        """The same numbers with a comma between groups of digits."""
+        return replace(self, decimal=".", thousands=",", may_group=False)
 
     @property
     def descriptor(self) -> dict[str, Any]:
@@ -148,12 +155,14 @@ def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
     is_comma = comma > max(point, least)
     grouped = ("9.9,9", "-9.9,9") if is_comma else ("9,9.9", "-9,9.9")
     thousands = "." if is_comma else ","
+    is_grouped = _sum(counts, grouped) > least
     decimals = max(point, comma)
     return Guess(
         NUMERIC,
         is_whole=decimals <= min(2 * least, whole),  # as integers, decimal numbers would be lost
         decimal="," if is_comma else ".",
-        thousands=thousands if _sum(counts, grouped) > least else "",
+        thousands=thousands if is_grouped else "",
+        may_group=is_comma and not is_grouped,
     )
 
 
@@ -164,16 +173,28 @@ def _sum(counts: Mapping[str, int], names: Sequence[str]) -> int:
     return sum(counts[name] for name in names)
 
 
-def are_whole(shaped: tuple[Sequence[int], float], octaves: tuple[Sequence[int], float]) -> bool:
-    """Return whether numbers are integers, from noisy counts and the scales of their noise.
+def regrouped(guess: Guess, shaped: tuple[Sequence[int], float], *, numbers: float) -> Guess | None:
+    """Return the guess with a comma between groups of digits, or None if too few texts have them.
 
-    Only the octaves count decimals that are not text, as in lists and JSON: they have no shape.
+    So many numbers were found as if all had; the noisy counts of shapes have noise of a scale.
     """
-    (shapes_, scale), (bins, wider) = shaped, octaves
-    least, clear = level(len(shapes_), scale), level(len(bins), wider)
-    whole = sum(count for count in shapes_[: len(_WHOLE)] if count > least)
-    numbers = sum(count for count in bins[:-1] if count > clear)
-    return numbers - whole <= min(2 * least, whole)
+    noisy, scale = shaped
+    counts = dict(zip(SHAPES, noisy, strict=False))
+    whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA[:2]))
+    if numbers < whole + comma / 2:  # text such as 1,5 has no groups of three digits
+        return None
+    is_whole = point <= min(2 * level(len(noisy), scale), whole + comma)
+    return replace(guess.grouped, is_whole=is_whole)
+
+
+def are_whole(shaped: tuple[Sequence[int], float], *, numbers: float) -> bool:
+    """Return whether so many numbers are integers, from noisy counts of shapes and their scale.
+
+    Decimals that are not text, as in lists and JSON, are numbers and have no shape.
+    """
+    noisy, scale = shaped
+    whole = sum(noisy[: len(_WHOLE)])
+    return numbers - whole <= min(2 * level(len(noisy), scale), whole)
 
 
 def octave_edges() -> tuple[float, ...]:

@@ -97,7 +97,7 @@ class DiscoveryRequest(StagedRequest):
             if column.kind is None:
                 sql.refuse_type(column.name, column.type_name, remedy="Leave it out.")
         if self.paying:
-            least = self.epsilon_of_each * (1 - SHAPES) * (1 - RANGE) * VALUES
+            least = self.epsilon_of_each * (1 - SHAPES) * (1 - RANGE) ** 2 * VALUES
             if least < KEEP_EPSILON_MIN * self.protection.changes:
                 raise ValueError(
                     "epsilon must be larger to find the values of so many columns, or records of a"
@@ -347,6 +347,8 @@ class _Discovery:
         waiting = {name: state for name, state in states.items() if state.noisy is None}
         if self.request.is_rehearsed:
             self._counted({name: state.guess.years() for name, state in waiting.items()})
+        self._find_groups(waiting)
+        waiting = {name: state for name, state in waiting.items() if state.noisy is None}
         axes = {
             name: state.guess.years() if state.guess.kind == DATES else state.guess.octaves()
             for name, state in waiting.items()
@@ -358,12 +360,26 @@ class _Discovery:
             state.noisy = self.noisy(name, list(counts), cost)
             (*_, outside), scale = state.noisy
             if state.guess.is_whole and state.column.kind in _MIXED:
-                is_whole = found.are_whole(state.shaped, state.noisy)
+                is_whole = found.are_whole(state.shaped, numbers=self.records - outside)
                 state.guess = replace(state.guess, is_whole=is_whole)
             least = max(found.SPARSE * self.records, found.level(1, scale))
             is_seen = self.records - outside >= least
             if state.guess.kind == NUMERIC and not is_seen and not self.request.is_rehearsed:
                 state.guess, state.noisy = Guess(), None
+
+    def _find_groups(self, states: Mapping[str, _ColumnState]) -> None:
+        """Release the range of numbers whose comma may be between groups of digits, as if it were.
+
+        If it is not, the range is released once more, with a decimal comma.
+        """
+        axes = {n: s.guess.grouped.octaves() for n, s in states.items() if s.guess.may_group}
+        for name, counts in self._counted(axes).items():
+            state = states[name]
+            noisy = self.noisy(name, list(counts), state.spend(RANGE))
+            numbers = self.records - noisy[0][-1]
+            guess = found.regrouped(state.guess, state.shaped, numbers=numbers)
+            if guess is not None:
+                state.guess, state.noisy = guess, noisy
 
     def _find_letters(self, state: _ColumnState) -> None:
         """Release the values of a column that enough people share."""
