@@ -129,7 +129,8 @@ def refuse_own_data(source: Source, ledger: Ledger) -> None:
     Raises:
         ValueError: the charge would count as records.
     """
-    files = _identities(source)
+    if not (files := _identities(source)):
+        return
     own = {identity for file in ledger.files() for identity in _files(glob.escape(str(file)))}
     if files & own:
         raise ValueError(
