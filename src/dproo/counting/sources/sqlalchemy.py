@@ -15,6 +15,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from importlib import import_module
+from sqlite3 import SQLITE_LIMIT_LENGTH
 from typing import Any
 
 from dproo.core.checks import refusal
@@ -36,6 +37,8 @@ from dproo.schema.cell import BEYOND
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
+# A session's own limit would make one long cell an error. SQLite lowers this to its greatest.
+_SQLITE_LONGEST = (1 << 31) - 1
 _PADDED = "CHAR", "NCHAR"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
 # MariaDB prints floats with six digits, and timestamps in the session's zone; zero means none.
@@ -151,11 +154,13 @@ class StreamedTable:
             return
         factory = self.connection.text_factory
         self.connection.text_factory = repaired
+        longest = self.connection.setlimit(SQLITE_LIMIT_LENGTH, _SQLITE_LONGEST)
         try:
             with closing(self.connection.cursor()) as cursor:
                 cursor.row_factory = None
                 yield cursor
         finally:
+            self.connection.setlimit(SQLITE_LIMIT_LENGTH, longest)
             self.connection.text_factory = factory
 
 
