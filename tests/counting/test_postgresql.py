@@ -16,6 +16,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from psycopg.rows import dict_row
 from support.commands import Started
 from support.databases import counted, role_of
@@ -393,9 +394,11 @@ def test_a_role_with_one_connection_is_enough_for_all_stages(
     )
     server.execute("CREATE VIEW stages AS SELECT code FROM visits, generate_series(1, 50)")
     server.execute("GRANT SELECT ON stages TO single")
+    url = role_of(postgresql, "single")
+    unpooled = sa.create_engine(url.replace(":", "+psycopg:", 1), poolclass=sa.NullPool)
     try:
-        for _ in range(10):
-            visits = dproo.open(role_of(postgresql, "single"), table="ward.stages")
+        for data in [url] * 10 + [unpooled] * 10:
+            visits = dproo.open(data, table="ward.stages")
             model = visits.synthesize(epsilon=50, delta="1e-3", columns=["code"])
             assert model.receipt.n == 350
     finally:

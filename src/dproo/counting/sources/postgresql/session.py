@@ -236,10 +236,22 @@ def connect(url: str, *, name: str = "data") -> Any:
             failure = _unconnected(error, settings, name)
         else:
             return connection
-        if failure == _NOT_ADMITTED and time.monotonic() < _CLOSED[0] + _END_TIME:
+        if failure == _NOT_ADMITTED and another_ends():
             failure = ""
-            time.sleep(_PAUSE)
     raise ValueError(failure)
+
+
+def note_end() -> None:
+    """Note that a session was closed."""
+    _CLOSED.append(time.monotonic())
+
+
+def another_ends() -> bool:
+    """Return whether a session that was closed may still have to end, after a short pause if so."""
+    if time.monotonic() > _CLOSED[0] + _END_TIME:
+        return False
+    time.sleep(_PAUSE)
+    return True
 
 
 def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
@@ -325,4 +337,4 @@ def _close(connection: Any, process: int) -> None:
     """Close a connection, unless it belongs to a parent process."""
     if os.getpid() == process and not connection.closed:
         connection.close()
-        _CLOSED.append(time.monotonic())
+        note_end()
