@@ -16,11 +16,13 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from psycopg.rows import dict_row
 from support.commands import Started
 from support.databases import counted, role_of
 from support.releasing import sample
 
+import dproo
 from dproo import Alphabet, ReleaseError, counting
 from dproo.core.counts import NamedCounts
 from dproo.ledger import Ledger
@@ -380,3 +382,24 @@ def test_whatever_is_raised_ends_the_query_and_leaves_a_callers_connection_usabl
             assert connection.execute("SELECT count(*) FROM mine").fetchone() == (0,)
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_role_with_one_connection_is_enough_for_all_stages(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    """A server ends a session a moment after it was closed."""
+    server.execute("DROP ROLE IF EXISTS single")
+    server.execute(
+        "CREATE ROLE single LOGIN CONNECTION LIMIT 1; GRANT USAGE ON SCHEMA ward TO single"
+    )
+    server.execute("CREATE VIEW stages AS SELECT code FROM visits, generate_series(1, 50)")
+    server.execute("GRANT SELECT ON stages TO single")
+    url = role_of(postgresql, "single")
+    unpooled = sa.create_engine(url.replace(":", "+psycopg:", 1), poolclass=sa.NullPool)
+    try:
+        for data in [url] * 10 + [unpooled] * 10:
+            visits = dproo.open(data, table="ward.stages")
+            model = visits.synthesize(epsilon=50, delta="1e-3", columns=["code"])
+            assert model.receipt.n == 350
+    finally:
+        server.execute("DROP OWNED BY single; DROP ROLE single")

@@ -655,6 +655,22 @@ def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> 
         assert driver.text_factory is str
 
 
+def test_no_limit_of_a_session_of_sqlite_makes_a_long_cell_an_error() -> None:
+    engine = sa.create_engine("sqlite://")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (who TEXT, cell TEXT)")
+        rows = [("ann", "a"), ("b" * 200, "a"), ("cid", "x" * 200)]
+        for row in rows:
+            connection.exec_driver_sql("INSERT INTO t VALUES (?, ?)", row)
+        driver = connection.connection.driver_connection
+        driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100)
+        for person in (None, "who"):
+            asked = {"table": "t", "column": "cell", "alphabet": ["a"], "person": person}
+            assert list(counting.count(connection, **asked)) == [2, 1]
+        assert driver.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 100
+    engine.dispose()
+
+
 def test_other_drivers_are_refused() -> None:
     class Dialect:
         name, driver, is_async = "oracle", "oracledb_async", True

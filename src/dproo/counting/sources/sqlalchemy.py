@@ -15,6 +15,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from importlib import import_module
+from sqlite3 import SQLITE_LIMIT_LENGTH
 from typing import Any
 
 from dproo.core.checks import refusal
@@ -25,6 +26,7 @@ from dproo.counting.fit import Column
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
+from dproo.counting.sources.postgresql import session
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import statements as sql
@@ -36,6 +38,8 @@ from dproo.schema.cell import BEYOND
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
+# A session's own limit would make one long cell an error. SQLite lowers this to its greatest.
+_SQLITE_LONGEST = (1 << 31) - 1
 _PADDED = "CHAR", "NCHAR"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
 # MariaDB prints floats with six digits, and timestamps in the session's zone; zero means none.
@@ -151,11 +155,13 @@ class StreamedTable:
             return
         factory = self.connection.text_factory
         self.connection.text_factory = repaired
+        longest = self.connection.setlimit(SQLITE_LIMIT_LENGTH, _SQLITE_LONGEST)
         try:
             with closing(self.connection.cursor()) as cursor:
                 cursor.row_factory = None
                 yield cursor
         finally:
+            self.connection.setlimit(SQLITE_LIMIT_LENGTH, longest)
             self.connection.text_factory = factory
 
 
@@ -236,16 +242,29 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
     is_engine = not hasattr(data, "exec_driver_sql")
 
     def connect() -> Any:
-        connection = stack.enter_context(data.connect()) if is_engine else data
+        connection = _own(data, stack) if is_engine else data
         if not connection.in_transaction():
             restored.callback(attempt, connection.rollback)
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
-            session = partial(_set, driver_connection, data.dialect, connection.invalidate)
-            _prepare(session, restored, data.dialect)
+            act = partial(_set, driver_connection, data.dialect, connection.invalidate)
+            _prepare(act, restored, data.dialect)
         return connection
 
     return required(connect, "the database cannot be reached with this engine.")
+
+
+def _own(engine: Any, stack: ExitStack) -> Any:
+    """Return a connection of the engine, whose session may only be admitted once another ended."""
+    while True:
+        try:
+            connection = engine.connect()
+        except library.exc.OperationalError:
+            if engine.dialect.name == _SQLITE or not session.another_ends():
+                raise
+        else:
+            stack.callback(session.note_end)
+            return stack.enter_context(connection)
 
 
 def _prepare(session: Callable[[dict[str, str]], None], restored: ExitStack, dialect: Any) -> None:

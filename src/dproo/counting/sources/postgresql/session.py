@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import math
 import os
+import time
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +20,11 @@ LOCK_TIMEOUT = "30s"
 """How long to wait for others' locks if neither role nor URL sets a limit."""
 
 _CANCEL_TIMEOUT = 5.0
+
+# A server ends a session a moment after it was closed, and the role may not have two.
+_END_TIME, _PAUSE = 5.0, 0.05
+_CLOSED = deque([-math.inf], maxlen=1)
+"""When a session was closed last."""
 
 _LOCK_TIMEOUT_SET = (
     f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
@@ -75,6 +83,10 @@ _SENTENCES = {
     "57014": "the database cancelled the check of the table, because of statement_timeout or its"
     " administrator.",
 }
+_NOT_ADMITTED = (
+    "the server refused the connection. Check the database's name, the role and its password,"
+    " and that the role may connect from here."
+)
 _ELSE = (
     "the database refused the query; details are withheld because they could reveal data. Nothing"
     " was charged: try to read the table yourself."
@@ -187,7 +199,7 @@ class Session:
     def close(self) -> None:
         """Close a connection of our own, or set the limits of a caller's again."""
         if self.is_ours:
-            self.connection.close()
+            _close(self.connection, os.getpid())
             return
         with suppress(Exception), _turn(self.connection):
             while self._limits:
@@ -215,15 +227,31 @@ def connect(url: str, *, name: str = "data") -> Any:
     settings = postgresql_url.parsed(url, name=name)
     if "connect_timeout" not in settings and "PGCONNECT_TIMEOUT" not in os.environ:
         settings["connect_timeout"] = str(postgresql_url.CONNECT_TIMEOUT)
-    connection, failure = None, _ELSE
-    try:
-        connection = psycopg.connect(**settings)
-        connection.prepare_threshold = None
-    except Exception as error:  # noqa: BLE001 - it holds the password
-        failure = _unconnected(error, settings, name)
-    if connection is None:
-        raise ValueError(failure)
-    return connection
+    failure = ""
+    while not failure:
+        try:
+            connection = psycopg.connect(**settings)
+            connection.prepare_threshold = None
+        except Exception as error:  # noqa: BLE001 - it holds the password
+            failure = _unconnected(error, settings, name)
+        else:
+            return connection
+        if failure == _NOT_ADMITTED and another_ends():
+            failure = ""
+    raise ValueError(failure)
+
+
+def note_end() -> None:
+    """Note that a session was closed."""
+    _CLOSED.append(time.monotonic())
+
+
+def another_ends() -> bool:
+    """Return whether a session that was closed may still have to end, after a short pause if so."""
+    if time.monotonic() > _CLOSED[0] + _END_TIME:
+        return False
+    time.sleep(_PAUSE)
+    return True
 
 
 def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
@@ -246,10 +274,7 @@ def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
             "the server asks for a password and none was found. Keep it in a password file"
             " (~/.pgpass or PGPASSFILE)."
         )
-    return (
-        "the server refused the connection. Check the database's name, the role and its password,"
-        " and that the role may connect from here."
-    )
+    return _NOT_ADMITTED
 
 
 def _plain_cursor(connection: Any) -> Any:
@@ -310,5 +335,6 @@ def _refuse_in_use(connection: Any) -> None:
 
 def _close(connection: Any, process: int) -> None:
     """Close a connection, unless it belongs to a parent process."""
-    if os.getpid() == process:
+    if os.getpid() == process and not connection.closed:
         connection.close()
+        note_end()
