@@ -175,6 +175,9 @@ LOGS = (
     ".hoodie/hoodie.properties",
     "metadata/v1.metadata.json",
     "metadata/00000-9f3c.gz.metadata.json",
+    "snapshot/snapshot-1",
+    "ducklake-0196b5f2-5f1c-7d3a-9c8e-2b7d6a4e1f00.parquet",
+    "_spark_metadata/0",
 )
 """By which a table says which of the files below its folder still count."""
 
@@ -236,12 +239,15 @@ def test_the_page_offers_no_file_of_such_a_table(log: str, lake: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        *(f"tables/{log}" for log in LOGS),  # beside the files
+        *(f"tables/{log}" for log in LOGS if "/" in log),  # beside the files
         "metadata/visits.metadata.json",
         "metadata/2026.json",
         "metadata",
         "_delta_log",
         ".hoodie",
+        "_spark_metadata",
+        "snapshot/2026",
+        "ducklake-visits.txt",
         "v1.metadata.json",
     ],
 )

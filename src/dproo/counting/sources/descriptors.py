@@ -23,12 +23,16 @@ from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 
-# Iceberg numbers its files, unlike others that a folder called metadata may hold.
+# Iceberg and Paimon number their files, unlike others that folders of these names may hold.
+# DuckLake has its log in a database, but names its files so.
 _LOGS = (
     "_delta_log/",
     ".hoodie/",
     "metadata/[0-9]*.metadata.json*",
     "metadata/v[0-9]*.metadata.json*",
+    "snapshot/snapshot-[0-9]*",
+    "ducklake-????????-????-????-????-????????????.parquet",
+    "_spark_metadata/",
 )
 _DESCRIPTORS = "/dev/fd"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -270,12 +274,12 @@ def refuse_tables(paths: Iterable[str]) -> None:
     for place in sorted({above for folder in folders for above in (folder, *folder.parents)}):
         if any(glob.glob(log, root_dir=place) for log in _LOGS):  # noqa: PTH207 - never raises
             condition = (
-                "be outside the folders of Delta, Iceberg and Hudi tables, which hold deleted"
-                " records too"
+                "be outside the folders of Delta, Iceberg and Hudi tables and the like, which hold"
+                " deleted records too"
             )
             raise ValueError(
                 refusal("data", condition, str(place))
-                + " Pass the table itself: DeltaTable(path).to_pyarrow_dataset()."
+                + " Pass the table itself, such as DeltaTable(path).to_pyarrow_dataset()."
             )
 
 
