@@ -170,6 +170,21 @@ def test_a_folder_in_which_a_writer_has_not_finished_is_refused(name: str, tmp_p
     assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [2, 0]
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_a_pattern_finds_nothing_that_a_writer_has_not_finished(end: str, tmp_path: Path) -> None:
+    """A folder's name may begin so if the pattern spells it out."""
+    table = pa.table({"a": ["x"]})
+    for name in ("_own/a", "_own/_y=1/_b", "_own/_temporary/0/c"):
+        file = tmp_path / f"{name}.{end}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("a\nx\n") if end == "csv" else pq.write_table(table, file)
+    for pattern in (f"_own/**/*.{end}", f"_own/*/*/*.{end}"):
+        with pytest.raises(ValueError, match="be a pattern without files below names that begin"):
+            counting.prepare(tmp_path / pattern, alphabets=[["x"]], columns=["a"])
+    for pattern in (f"_own/*.{end}", f"_own/_temporary/*/*.{end}", f"_own/_y*/*.{end}"):
+        assert list(counting.count(tmp_path / pattern, alphabet=["x"], column="a")) == [1, 0]
+
+
 LOGS = (
     "_delta_log/00000000000000000000.json",
     ".hoodie/hoodie.properties",

@@ -252,16 +252,21 @@ def paths_of(path: str) -> list[str]:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
         raise ValueError(refusal("data", what, path))
     # Below such names Spark keeps what a writer has not finished, perhaps the same records again.
-    if is_folder and any(
-        part.startswith("_") and "=" not in part
-        for file in found
-        for part in Path(file).relative_to(path).parts
-    ):
-        raise ValueError(
-            refusal("data", "be a folder without Parquet files below names that begin with _", path)
-            + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
-        )
+    for file in found:
+        own = Path(file).relative_to(path).parts if is_folder else _matched_folders(file, path)
+        if any(part.startswith("_") and "=" not in part for part in own):
+            refuse_tables([str(Path(file).absolute())])  # whose logs have such names, too
+            what = "a folder without Parquet files" if is_folder else "a pattern without files"
+            raise ValueError(
+                refusal("data", f"be {what} below names that begin with _", path)
+                + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
+            )
     return found
+
+
+def _matched_folders(file: str, pattern: str) -> set[str]:
+    """Return the names of the folders above a file that its pattern does not spell out."""
+    return {*Path(file).parent.parts} - {*Path(pattern).parts}
 
 
 def refuse_tables(paths: Iterable[str]) -> None:
