@@ -170,11 +170,29 @@ def test_a_folder_in_which_a_writer_has_not_finished_is_refused(name: str, tmp_p
     assert list(counting.count(tmp_path, alphabet=["x"], column="a")) == [2, 0]
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_a_pattern_finds_nothing_that_a_writer_has_not_finished(end: str, tmp_path: Path) -> None:
+    """A folder's name may begin so if the pattern spells it out."""
+    table = pa.table({"a": ["x"]})
+    for name in ("_own/a", "_own/_y=1/_b", "_own/_temporary/0/c"):
+        file = tmp_path / f"{name}.{end}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("a\nx\n") if end == "csv" else pq.write_table(table, file)
+    for pattern in (f"_own/**/*.{end}", f"_own/*/*/*.{end}"):
+        with pytest.raises(ValueError, match="be a pattern without files below names that begin"):
+            counting.prepare(tmp_path / pattern, alphabets=[["x"]], columns=["a"])
+    for pattern in (f"_own/*.{end}", f"_own/_temporary/*/*.{end}", f"_own/_y*/*.{end}"):
+        assert list(counting.count(tmp_path / pattern, alphabet=["x"], column="a")) == [1, 0]
+
+
 LOGS = (
     "_delta_log/00000000000000000000.json",
     ".hoodie/hoodie.properties",
     "metadata/v1.metadata.json",
     "metadata/00000-9f3c.gz.metadata.json",
+    "snapshot/snapshot-1",
+    "ducklake-0196b5f2-5f1c-7d3a-9c8e-2b7d6a4e1f00.parquet",
+    "_spark_metadata/0",
 )
 """By which a table says which of the files below its folder still count."""
 
@@ -236,12 +254,15 @@ def test_the_page_offers_no_file_of_such_a_table(log: str, lake: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        *(f"tables/{log}" for log in LOGS),  # beside the files
+        *(f"tables/{log}" for log in LOGS if "/" in log),  # beside the files
         "metadata/visits.metadata.json",
         "metadata/2026.json",
         "metadata",
         "_delta_log",
         ".hoodie",
+        "_spark_metadata",
+        "snapshot/2026",
+        "ducklake-visits.txt",
         "v1.metadata.json",
     ],
 )

@@ -23,12 +23,16 @@ from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 
-# Iceberg numbers its files, unlike others that a folder called metadata may hold.
+# Iceberg and Paimon number their files, unlike others that folders of these names may hold.
+# DuckLake has its log in a database, but names its files so.
 _LOGS = (
     "_delta_log/",
     ".hoodie/",
     "metadata/[0-9]*.metadata.json*",
     "metadata/v[0-9]*.metadata.json*",
+    "snapshot/snapshot-[0-9]*",
+    "ducklake-????????-????-????-????-????????????.parquet",
+    "_spark_metadata/",
 )
 _DESCRIPTORS = "/dev/fd"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -248,16 +252,21 @@ def paths_of(path: str) -> list[str]:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
         raise ValueError(refusal("data", what, path))
     # Below such names Spark keeps what a writer has not finished, perhaps the same records again.
-    if is_folder and any(
-        part.startswith("_") and "=" not in part
-        for file in found
-        for part in Path(file).relative_to(path).parts
-    ):
-        raise ValueError(
-            refusal("data", "be a folder without Parquet files below names that begin with _", path)
-            + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
-        )
+    for file in found:
+        own = Path(file).relative_to(path).parts if is_folder else _matched_folders(file, path)
+        if any(part.startswith("_") and "=" not in part for part in own):
+            refuse_tables([str(Path(file).absolute())])  # whose logs have such names, too
+            what = "a folder without Parquet files" if is_folder else "a pattern without files"
+            raise ValueError(
+                refusal("data", f"be {what} below names that begin with _", path)
+                + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
+            )
     return found
+
+
+def _matched_folders(file: str, pattern: str) -> set[str]:
+    """Return the names of the folders above a file that its pattern does not spell out."""
+    return {*Path(file).parent.parts} - {*Path(pattern).parts}
 
 
 def refuse_tables(paths: Iterable[str]) -> None:
@@ -270,12 +279,12 @@ def refuse_tables(paths: Iterable[str]) -> None:
     for place in sorted({above for folder in folders for above in (folder, *folder.parents)}):
         if any(glob.glob(log, root_dir=place) for log in _LOGS):  # noqa: PTH207 - never raises
             condition = (
-                "be outside the folders of Delta, Iceberg and Hudi tables, which hold deleted"
-                " records too"
+                "be outside the folders of Delta, Iceberg and Hudi tables and the like, which hold"
+                " deleted records too"
             )
             raise ValueError(
                 refusal("data", condition, str(place))
-                + " Pass the table itself: DeltaTable(path).to_pyarrow_dataset()."
+                + " Pass the table itself, such as DeltaTable(path).to_pyarrow_dataset()."
             )
 
 
