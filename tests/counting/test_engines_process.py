@@ -190,7 +190,7 @@ LOGS = (
     ".hoodie/hoodie.properties",
     "metadata/v1.metadata.json",
     "metadata/00000-9f3c.gz.metadata.json",
-    "snapshot/snapshot-1",
+    "snapshot/EARLIEST",
     "ducklake-0196b5f2-5f1c-7d3a-9c8e-2b7d6a4e1f00.parquet",
     "_spark_metadata/0",
 )

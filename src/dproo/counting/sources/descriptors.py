@@ -23,14 +23,14 @@ from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 
-# Iceberg and Paimon number their files, unlike others that folders of these names may hold.
-# DuckLake has its log in a database, but names its files so.
+# Iceberg numbers its files, unlike others that a folder called metadata may hold; Paimon notes its
+# first snapshot. DuckLake has its log in a database, but names its files so.
 _LOGS = (
     "_delta_log/",
     ".hoodie/",
     "metadata/[0-9]*.metadata.json*",
     "metadata/v[0-9]*.metadata.json*",
-    "snapshot/snapshot-[0-9]*",
+    "snapshot/EARLIEST",
     "ducklake-????????-????-????-????-????????????.parquet",
     "_spark_metadata/",
 )
