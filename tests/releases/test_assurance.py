@@ -159,6 +159,8 @@ def test_a_table_is_warned_of_where_noise_is_large_beside_its_records(neighbours
         model = data.synthesize(BOOK, epsilon=epsilon)
         stated = re.search("counts of a column by at most ([0-9,]+)", model.receipt.accuracy)
         is_poor = 10 * int(stated[1].replace(",", "")) > model.records
+        if abs(10 * int(stated[1].replace(",", "")) - model.records) < 1:
+            continue  # whose decimals a model rounds
         found.add(is_poor)
         assert [text[:22] for text in model.receipt.warnings] == [
             "The accuracy is poor: "

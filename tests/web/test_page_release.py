@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 from support.browsing import LOSE, OVERFLOW, choose, faultless, seen, tab_to, visit
 from support.draws import some
-from support.serving import ORDER, admissions, served
+from support.serving import ORDER, PATIENCE, admissions, served
 
 from dproo import Model
 from dproo.ledger import Ledger, in_epsilon
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.one_of(4)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 expect, Error = playwright.expect, playwright.Error
+expect.set_options(timeout=PATIENCE * 1000)
 
 MOST_ACTIONS = 20
 ZOOMED = {"width": 640, "height": 450}

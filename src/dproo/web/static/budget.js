@@ -34,12 +34,14 @@ export function budgetOf({ changed, declared }) {
   let stated = "";
   let stating; // resolves when the sentence is shown
   let isOpen = false;
+  let isTaken = false; // the name, by a budget for releases that protect somebody else
   let timer; // while a release runs in another tab, or has run since before a reload
 
   const account = latest(accounts, {
     show: (all) => {
       const found = all.find(({ dataset }) => dataset === text("dataset")) ?? null;
       showInSight(find("in-sight"), found);
+      isTaken = found !== null;
       changed(found);
       if (found?.since) timer = setTimeout(awaitRelease, SECOND);
     },
@@ -88,7 +90,8 @@ export function budgetOf({ changed, declared }) {
 
   /** State the entered budget in a sentence; only a stated budget can be declared. */
   function restate() {
-    const now = find("step-budget").hidden || !text("budget") ? "" : JSON.stringify(written());
+    const isAsked = !find("step-budget").hidden && !isTaken && text("budget");
+    const now = isAsked ? JSON.stringify(written()) : "";
     if (now === stated) return;
     stated = now;
     nonce = null;
