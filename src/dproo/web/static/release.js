@@ -62,12 +62,7 @@ const confirmation = reviewOf({
 function foreseen() {
   const stated = { neighbours: find("neighbours").value, records_per_person: meant(text("records-per-person")) };
   const { neighbours, records_per_person: most } = account ?? stated;
-  const body = {
-    n: meant(find("n").value),
-    epsilon: text("epsilon"),
-    neighbours,
-    records_per_person: String(most),
-  };
+  const body = { n: meant(find("n").value), epsilon: text("epsilon"), neighbours, records_per_person: String(most) };
   const isValue = what() === "value";
   const delta = text("delta");
   if (builder.isFinding) {
