@@ -599,6 +599,16 @@ def test_help_teaches_by_example(command):
     assert "--seed" not in result.stdout
 
 
+@pytest.mark.parametrize("arguments", [[], ["--version"], ["plan", "--help"], ["sample"]])
+def test_the_command_is_also_a_module_of_python(arguments):
+    command = [sys.executable, "-m", "dproo", *arguments]
+    as_module = subprocess.run(command, capture_output=True, text=True, check=False)
+    as_command = dproo(*arguments)
+    assert as_module.returncode == as_command.returncode
+    assert as_module.stdout == as_command.stdout
+    assert as_module.stderr == as_command.stderr
+
+
 def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     code = "import sys, time; from dproo.cli.output import waiting\n"
     code += "with waiting('counting'): sys.stdin.read() if sys.stderr.isatty() else time.sleep(2)"

@@ -233,7 +233,7 @@ def run(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str] | None) -> int:
     """Run a command; a group without a command prints its help."""
     try:
-        return cli.main(arguments, standalone_mode=False) or 0
+        return cli.main(arguments, prog_name="dproo", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help())
         return 0
