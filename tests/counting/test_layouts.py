@@ -244,6 +244,19 @@ def test_a_part_of_the_layout_holds_wherever_it_is_stated(name):
 
 
 @pytest.mark.parametrize(
+    "data", [["a"], {"a": 1}, pd.DataFrame({"a": ["x"]}), iter("a"), "postgresql://h/d"], ids=type
+)
+@pytest.mark.parametrize("name", [field.name for field in fields(Layout)])
+def test_only_a_file_has_a_layout(name, data):
+    value, book = STATED[name]
+    stated = {name: value} | ({"has_header": False} if name == "names" else {})
+    with pytest.raises(ValueError, match="format and layout must be left out"):
+        dproo.open(data, layout=Layout(**stated))
+    # A code book may describe a file that the same records also stand in.
+    assert dproo.open(data).source.described_by(book).data is data
+
+
+@pytest.mark.parametrize(
     ("descriptor", "name", "value"),
     [
         *((book, name, None) for name, (_, book) in STATED.items() if book and name != "names"),

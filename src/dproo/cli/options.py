@@ -20,7 +20,7 @@ from dproo.cli.output import echo, json_object, print_facts, refuse_unused, wait
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
-from dproo.counting.source import Source
+from dproo.counting.source import Source, stated_for
 from dproo.errors import STOPPED, MissingLedgerError, ReleaseError, Stopped, UnknownDatasetError
 from dproo.ledger import Address, Ledger, address_of, default_path, in_epsilon
 from dproo.ledger.rules import PERSON
@@ -234,7 +234,12 @@ def _in_options(record: logging.LogRecord) -> bool:
 def source_of(data: str, options: Mapping[str, Any]) -> Source:
     """Return the data that a command names."""
     layout = Layout(**{name: options[name] for name in LayoutOptions.__annotations__})
-    return Source(data=data, table=options["table"], engine=options.get("engine"), layout=layout)
+    return Source(
+        data=data,
+        table=options["table"],
+        engine=options.get("engine"),
+        layout=stated_for(data, layout),
+    )
 
 
 def protection_of(options: Mapping[str, Any]) -> Protection:

@@ -19,6 +19,7 @@ from dproo.counting.query import CountQuery, Where, check_engine
 from dproo.counting.scan import Scan
 from dproo.counting.single_pass import STDIN, Pass, is_single_pass
 from dproo.counting.sources.descriptors import OpenPath
+from dproo.counting.sources.postgresql.url import is_url
 from dproo.counting.sources.text.header import require_names
 from dproo.schema import Alphabet
 
@@ -95,6 +96,17 @@ class Source:
             self.reading.require()
         where = Where(table=self.table, engine=self.engine, layout=self.layout, **people)
         return prepare(self.data, alphabets=alphabets, columns=columns, **where)
+
+
+def stated_for(data: Any, layout: Layout) -> Layout:
+    """Return a layout that was stated for data; only files have one."""
+    is_text = isinstance(data, str | os.PathLike)
+    if layout != PLAIN and (not is_text or is_url(data)):
+        raise ValueError(
+            "format and layout must be left out: the data is no file. A database, a frame and"
+            " records in memory have their own."
+        )
+    return layout
 
 
 def are_files(data: str) -> bool:

@@ -19,7 +19,7 @@ from dproo.core.paths import guarding
 from dproo.counting.fit import Column
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.single_pass import must_be_reread
-from dproo.counting.source import Source
+from dproo.counting.source import Source, stated_for
 from dproo.counting.sql import statements as sql
 from dproo.errors import ReleaseError
 from dproo.ledger import Address, Budget, Ledger
@@ -101,7 +101,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         data=data,
         table=table,
         engine=engine,
-        layout=parts if layout is None else parts.over(layout),
+        layout=stated_for(data, parts if layout is None else parts.over(layout)),
     )
     if isinstance(ledger, Charge):
         if dataset is not None:
