@@ -63,6 +63,18 @@ def test_a_table_is_written_with_its_model(folder, capsys, ending):
     assert not list(folder.glob(".dproo*"))
 
 
+@pytest.mark.parametrize(("option", "ending"), [("--model", ".json"), ("--out", ".csv")])
+@pytest.mark.parametrize("length", [235, 240, 241, 245, 255, 256])
+def test_a_name_of_any_length_is_written_or_refused_before_the_charge(
+    folder, option, ending, length
+):
+    name = "m" * (length - len(ending)) + ending
+    is_possible = length <= (255 if option == "--model" else 255 - len("-metadata.json"))
+    code = synthesize("--rows", "5", "--quiet", option, name)
+    assert (code, spent(folder)) == ((0, 10**9) if is_possible else (2, 0))
+    assert is_possible == (len(name) <= 255 and (folder / name).exists())
+
+
 def test_more_rows_are_free_and_repeatable(folder, capsys):
     assert synthesize("--model", "m.json", "--quiet") == 0
     assert run(["ledger", "print", "2", "--ledger", "ledger.sqlite3"]) == 0
