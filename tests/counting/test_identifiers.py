@@ -30,6 +30,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 import sqlalchemy
 from pyspark.sql import Row as SparkRow
@@ -450,6 +451,44 @@ def test_different_decimals_are_different_people(dtype: pa.DataType | None) -> N
 
 
 Named = NamedTuple("Named", [("who", str), ("letter", str)])  # noqa: UP014 - as a library makes it
+
+
+SPSS_DAY = (date(2024, 1, 1) - date(1582, 10, 14)).days
+STATA_DAY = (date(2024, 1, 1) - date(1960, 1, 1)).days
+TIMES = [0, 1 / 86400, 0.25, 1 - 2**-30, 1]  # in days
+
+
+@pytest.mark.parametrize(
+    ("ending", "form"),
+    [
+        *(("sav", form) for form in ("DATE11", "ADATE10", "EDATE10", "SDATE10", "JDATE7")),
+        *(("dta", form) for form in ("%td", "%tdCCYY-NN-DD")),
+    ],
+)
+def test_a_time_that_a_format_does_not_show_names_another_person(
+    ending: str, form: str, tmp_path: Path
+) -> None:
+    stored = [(SPSS_DAY + time) * 86400 if ending == "sav" else STATA_DAY + time for time in TIMES]
+    cells = pd.DataFrame({"who": stored * 3, "cell": CODES[:3] * 5})
+    path = tmp_path / f"a.{ending}"
+    write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}[ending]
+    write(cells, path, variable_format={"who": form})
+    assert counts_of(str(path), "salt", 1).total() == len(TIMES)
+    found = counting.count(str(path), alphabet={"who": ["2024-01-01", "2024-01-02"]})
+    assert list(found) == [3 * (len(TIMES) - 1), 3, 0]  # each is a letter by its day
+
+
+@pytest.mark.parametrize("is_pandas", [True, False])
+def test_a_number_within_a_day_is_no_date_of_arrow(*, is_pandas: bool) -> None:
+    day = 86_400_000
+    stored = [0, day, day, 1, day - 1, -1, None, 1 - 2**63, -day]
+    who = pa.array(stored, pa.int64()).view(pa.date64())
+    table = pa.table({"who": who, "cell": ["a"] * len(stored)})
+    data = table.to_pandas(types_mapper=pd.ArrowDtype) if is_pandas else table
+    # Three days, and nobody, whose record is outside.
+    assert counts_of(data, "salt", 1) == Counter({"a": 3, "other": 1})
+    days = ["1969-12-31", "1970-01-01", "1970-01-02"]
+    assert list(counting.count(data, alphabet={"who": days})) == [1, 1, 2, 5]
 
 
 def rows_of_sqlite(records: list[tuple[str, str]], *, factory: Any = None) -> list[Any]:

@@ -196,7 +196,7 @@ def test_a_moment_beyond_the_calendar_is_outside() -> None:
     """SPSS can hold 10^300 seconds."""
     read = {"column_names": ["d"], "original_variable_types": {"d": "DATE11"}}
     header = type("Header", (), read | {"readstat_variable_types": {"d": "double"}})
-    reading = statistics_files._reading(header, "d", ".sav", "utf-8")
+    reading = statistics_files._reading(header, "d", ".sav", "utf-8", is_whole=False)
     found = [reading(cell) for cell in (1e300, float("nan"), None, "x")]
     assert found == [BEYOND, None, None, None]
     assert text_of(BEYOND) is None

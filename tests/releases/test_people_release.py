@@ -415,11 +415,29 @@ def test_missing_values_of_a_code_book_are_missing_identifiers() -> None:
         dproo.Protection(person="who", missing_texts=("NA", "\ufffd"))
 
 
+@pytest.mark.parametrize("listed", [None, [], ["NA"]])
+@pytest.mark.parametrize("own", [None, [], ["-9"]])
+def test_a_field_of_the_person_has_missing_texts_of_its_own(
+    listed: list[str] | None, own: list[str] | None
+) -> None:
+    who = {"name": "who", "type": "string", "categories": ["1"]}
+    who |= {} if own is None else {"missingValues": own}
+    code = {"name": "code", "type": "string", "categories": ["a", "b"], "missingValues": ["1"]}
+    schema = {"fields": [code, who]} | ({} if listed is None else {"missingValues": listed})
+    cells = ["1", "-9", "-9", "NA", "NA", "NA", None]
+    each = dproo.Protection(person="who", missing="each")
+    visits = dproo.open([{"who": cell, "code": "a"} for cell in cells], neighbours=each)
+    missing = listed if own is None else own
+    people = {*cells} - {None, *(missing or [])}
+    n = len(people) + sum(cell not in people for cell in cells)
+    assert visits.value("code", dproo.CodeBook.of({"schema": schema}), epsilon=1).receipt.n == n
+
+
 def test_no_code_book_makes_unreadable_identifiers_several_people(tmp_path: Path) -> None:
     """They are read as U+FFFD, so a book that calls that missing must not split a person."""
     fields = [{"name": "c", "type": "string", "constraints": {"enum": ["a", "b"]}}]
     book = dproo.CodeBook.of({"schema": {"fields": fields, "missingValues": ["NA", "\ufffd"]}})
-    assert book.missing_texts == ("NA",)
+    assert book.missing_texts("who") == ("NA",)
     (tmp_path / "x.csv").write_bytes(b"who,c\n" + b"\xff,a\n" * 9 + b"ann,b\n")
     each = dproo.Protection(person="who", missing="each")
     visits = dproo.open(str(tmp_path / "x.csv"), neighbours=each)

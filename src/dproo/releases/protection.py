@@ -73,7 +73,7 @@ class Protection:
         """Return the same with the further texts that stand for a missing identifier."""
         if self.person is None:
             return self
-        texts = tuple(sorted({*self.missing_texts, *book.missing_texts}))
+        texts = tuple(sorted({*self.missing_texts, *book.missing_texts(self.person)}))
         return replace(self, missing_texts=texts)
 
     @property

@@ -525,11 +525,12 @@ class CodeBook:
             policy=UNIFORM,  # no cell is outside, because every axis is open
         )
 
-    @property
-    def missing_texts(self) -> tuple[str, ...]:
-        """The texts that mean a missing identifier, such as ``NA``."""
-        texts = missing_of(self.descriptor.get("schema", {}), "schema")
-        return tuple(sorted(filter(can_be_missing, texts)))
+    def missing_texts(self, person: str) -> tuple[str, ...]:
+        """Return the texts that mean a missing cell, such as ``NA``, in the person's column."""
+        schema = self.descriptor.get("schema", {})
+        own = (field for field in schema.get("fields", ()) if field["name"] == person)
+        stated = next((field for field in own if "missingValues" in field), schema)
+        return tuple(sorted(filter(can_be_missing, missing_of(stated, "schema"))))
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]] | None:

@@ -149,8 +149,10 @@ def _flat(cells: Any, longest: int | None) -> Any:
         return _text(cells, longest)
     if t.is_date32(dtype):
         return _days(cells.view(pa.int32()), 1)
-    if t.is_date64(dtype) or t.is_timestamp(dtype):
-        return _days(cells.view(pa.int64()), UNITS[getattr(dtype, "unit", "ms")])
+    if t.is_date64(dtype):  # a number that is not of whole days is no date
+        return _days(cells.view(pa.int64()), UNITS["ms"], is_whole=True)
+    if t.is_timestamp(dtype):
+        return _days(cells.view(pa.int64()), UNITS[dtype.unit])
     if (t.is_decimal128(dtype) or t.is_decimal256(dtype)) and not is_by_cell(dtype):
         return _decimals(cells)
     return cells.cast(plain_type(dtype))
@@ -198,18 +200,22 @@ def _decimals(cells: Any) -> Any:
     return pc.if_else(is_valid, valid, beyond)
 
 
-def _days(cells: Any, per_day: int) -> Any:
+def _days(cells: Any, per_day: int, *, is_whole: bool = False) -> Any:
     """Return the days of numbers of units since 1970.
 
-    All days beyond the calendar become the first one after it, which differs from a missing day.
+    All days beyond the calendar become the first one after it, which differs from a missing day;
+    where days must be whole, so do all others.
     """
+    days = cells
     if per_day > 1:
         days = pc.divide(cells, per_day)  # towards zero
         is_less = pc.less(cells, pc.multiply(days, per_day))
-        cells = pc.subtract(days, is_less.cast(pa.int64()))
-    is_day = pc.and_(pc.greater_equal(cells, FIRST_DAY), pc.less_equal(cells, LAST_DAY))
+        days = pc.subtract(days, is_less.cast(pa.int64()))
+    is_day = pc.and_(pc.greater_equal(days, FIRST_DAY), pc.less_equal(days, LAST_DAY))
+    if is_whole:
+        is_day = pc.and_(is_day, pc.equal(pc.multiply(days, per_day), cells))
     beyond = pa.scalar(LAST_DAY + 1, cells.type)
-    return pc.if_else(is_day, cells, beyond).cast(pa.int32()).view(pa.date32())
+    return pc.if_else(is_day, days, beyond).cast(pa.int32()).view(pa.date32())
 
 
 def values(cells: Any) -> Iterator[Any]:

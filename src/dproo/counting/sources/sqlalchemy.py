@@ -396,7 +396,7 @@ def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[
         return lambda cell: cell.rstrip(" ") if isinstance(cell, str) else cell
     if column.kind == sql.BOOLEAN:
         return lambda cell: bool(cell) if cell in (0, 1) else cell if cell is None else BEYOND
-    if column.kind == sql.DATE:
+    if column.kind == sql.DATE and not is_key:  # an identifier is its whole value
         return lambda cell: cell.date() if isinstance(cell, datetime) else cell
     return None
 

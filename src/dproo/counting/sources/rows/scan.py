@@ -130,6 +130,9 @@ def _opened(file: Opened | Incoming, query: CountQuery, *, is_alone: bool) -> Ro
         columns=statistics_files.columns_of(header, numeric),
         # The file stays open as long as its rows can be read.
         rows=lambda at: statistics_files.rows_of(
-            file.name, suffix, header, at, encodings=encodings, numeric=numeric
+            *(file.name, suffix, header, at),
+            encodings=encodings,
+            numeric=numeric,
+            person=person,
         ),
     )

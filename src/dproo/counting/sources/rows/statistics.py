@@ -368,19 +368,20 @@ def rows_of(
     *,
     encodings: tuple[str, str],
     numeric: Container[str] = (),
+    person: str | None = None,
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
 
-    The encodings are of text and of long text.
-    A number that has a label becomes the label, unless its variable is in ``numeric``: that depends
-    only on this cell and on the header.
+    The encodings are of text and of long text. A number that has a label becomes the label, unless
+    its variable is in ``numeric``: that depends only on this cell and on the header. A day with a
+    time becomes the day, but in the person's variable the number that is stored.
     """
     names = [header.column_names[place] for place in places]
     is_long = [suffix in STATA and _is_long(header, name) for name in names]
     readings = [
         _label(labels_of(header, name))
         if name not in numeric and is_labelled(header, name)
-        else _reading(header, name, suffix, encodings[long])
+        else _reading(header, name, suffix, encodings[long], is_whole=name == person)
         for name, long in zip(names, is_long, strict=True)
     ]
     long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
@@ -439,8 +440,10 @@ def _short_cells(
         start += size
 
 
-def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[Any], Any]:
-    """Return the function that decodes a stored cell of a variable."""
+def _reading(
+    header: Any, name: str, suffix: str, encoding: str, *, is_whole: bool
+) -> Callable[[Any], Any]:
+    """Return the function that decodes a stored cell of a variable, if ``is_whole`` all of it."""
     kind = _kind(header, name)
     if kind == sql.TEXT:
         decode = _decoder(encoding)
@@ -450,7 +453,7 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     is_days = suffix in STATA and kind == sql.DATE
     start = _SPSS_START if suffix in SPSS else _STATA_START
     unit = timedelta(1) if is_days else timedelta(seconds=1 if suffix in SPSS else 0.001)
-
+    day = timedelta(1) // unit
     leaps = _LEAPS if re.fullmatch(_COUNTS_LEAPS, _format(header, name)) else ()
 
     def moment(cell: Any) -> Any:
@@ -460,6 +463,8 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
             return BEYOND
         except (ArithmeticError, TypeError, ValueError):  # missing
             return None
+        if is_whole and cell % day:
+            return cell
         return time.date() if kind == sql.DATE else time
 
     return moment
