@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import io
+import math
 import os
 import random
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import date, datetime
 from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
@@ -286,15 +289,12 @@ def test_every_line_of_a_json_file_is_one_record(
 def test_files_of_a_pattern_have_the_same_columns(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "2.parquet")
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "3.parquet")
     pq.write_table(pa.table({"b": ["x"]}), tmp_path / "4.parquet")
     (tmp_path / "1.csv").write_text("a\nx\n")
     (tmp_path / "2.csv").write_text("b\nx\n")
     for pattern in ("[12].parquet", "[14].parquet"):
         with pytest.raises(ValueError, match="data must be files with the same columns, got"):
             counting.prepare(str(tmp_path / pattern), alphabets=[["x"]], columns=["a"])
-    with pytest.raises(ValueError, match="types of column 'a' fit together, got different ones"):
-        counting.prepare(str(tmp_path / "[13].parquet"), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files with the same header"):
         counting.prepare(str(tmp_path / "*.csv"), alphabets=[["x"]], columns=["a"])
     with pytest.raises(ValueError, match="data must be files of one format, got"):
@@ -384,6 +384,46 @@ def test_no_moment_makes_a_release_from_files_with_different_units_fail(
         pq.write_table(pa.table({"at": moments}), tmp_path / f"{place}.parquet")
     alphabet = Alphabet.of(["1970-01-01"]).read_as("date")
     assert list(counting.count(tmp_path, alphabet=alphabet, column="at")) == [2, 6]
+
+
+MIXED: list[list[Any]] = [
+    ["7", "7.5", "x", None, ""],
+    [7.0, 7.5, math.nan, None, 1e300],
+    [7, 8, None],
+    [True, False, None],
+    [date(2020, 1, 1), None],
+    [datetime(2020, 1, 1, 5)],  # noqa: DTZ001
+    [Decimal("7.00"), Decimal("7.50")],
+    [None],
+]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_each_file_of_a_pattern_may_have_a_type_of_its_own(tmp_path: Path, order: int) -> None:
+    for place, cells in enumerate(MIXED[::order]):
+        pq.write_table(pa.table({"a": cells}), tmp_path / f"{place}.parquet")
+
+    def counts(alphabet: Any, **options: Any) -> list[int]:
+        return list(counting.count(str(tmp_path), alphabet=alphabet, column="a", **options))
+
+    assert counts(["7", "x", "true", "2020-01-01", "7.5"]) == [4, 1, 1, 2, 3, 11]
+    assert counts(range(7, 9)) == [4, 1, 17]
+    assert counts(Alphabet.bins([0, 7.2, 9])) == [4, 4, 14]
+    people = ["7", "7.5", "x", "1e+300", "8", "true", "false", "2020-01-01"]
+    moments, missing = 1, 8
+    assert sum(counts(["x"], person="a")) == len(people) + 1
+    each = counts(["x"], person="a", is_each_missing=True)
+    assert sum(each) == len(people) + moments + missing
+
+
+@pytest.mark.parametrize("last", ["flu", "7", "True", ""])
+def test_no_cell_decides_whether_files_of_pandas_fit_together(tmp_path: Path, last: str) -> None:
+    """The type that pandas reads depends on the cells of each file."""
+    for place, text in enumerate(("code,y\nflu,1\ncold,2\n", f"code,y\n,1\n{last},2\n")):
+        table = pd.read_csv(io.StringIO(text))
+        table.to_parquet(tmp_path / f"{place}.parquet")
+    found = list(counting.count(str(tmp_path), alphabet=["flu", "7", "true"], column="code"))
+    assert found == [1 + (last == "flu"), last == "7", last == "True", 3 - (last != "")]
 
 
 def test_only_moments_in_milliseconds_need_arrow(tmp_path: Path) -> None:

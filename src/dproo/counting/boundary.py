@@ -8,6 +8,7 @@ library is loaded in a thread that no interrupt reaches.
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import sys
@@ -17,7 +18,6 @@ from contextvars import ContextVar, copy_context
 from functools import partial, wraps
 from importlib import import_module
 from math import inf
-from mmap import mmap
 from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
 from traceback import walk_tb
@@ -338,10 +338,12 @@ def require_room(mebibytes: int) -> None:
     if not _is_limited():
         return
     with suppress(OSError, MemoryError):
-        mmap(-1, mebibytes * MEBIBYTE).close()
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        mmap.mmap(-1, mebibytes * MEBIBYTE, flags=flags).close()
         return
     raise _refusal(
-        f"it needs {mebibytes:,} MiB of addresses, and the limit leaves less; raise it (ulimit -v)"
+        f"it needs {mebibytes:,} MiB of addresses, and a limit leaves less;"
+        " raise it (ulimit -v, -d)"
     )
 
 
@@ -349,5 +351,6 @@ def _is_limited() -> bool:
     with suppress(ImportError, OSError, ValueError):  # not a POSIX system
         import resource  # noqa: PLC0415 - only POSIX has it
 
-        return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+        limits = resource.RLIMIT_AS, resource.RLIMIT_DATA  # both count private memory
+        return any(resource.getrlimit(one)[0] != resource.RLIM_INFINITY for one in limits)
     return False

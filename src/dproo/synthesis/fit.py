@@ -21,6 +21,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.random  # else the first row would load it, after the charge
 
 from dproo.synthesis.families import Elimination, Family
 

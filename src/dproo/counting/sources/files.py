@@ -389,10 +389,12 @@ def _column_of(several: Sequence[Named]) -> Column:
     The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
     """
     typed = [(name, kind) for name, kind, _ in several if kind != NULL] or [several[0][:2]]
-    return united(
+    column = united(
         Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
         for name, kind in dict.fromkeys(typed)
     )
+    is_mixed = column.kind == sql.ANY  # as pandas writes text without any value as floats
+    return replace(column, kind=sql.TEXT, type_name="text of several types") if is_mixed else column
 
 
 def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | None) -> Files:
@@ -405,7 +407,7 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
         # Arrow would read all the columns, and convert the cells of each to one type, too: only
         # days and moments have one for every type.
         is_refused = bool(files.by_arrow) and column.kind not in {sql.TIMESTAMP, sql.INSTANT}
-        if len(kinds) > 1 and (is_refused or column.kind == sql.ANY):
+        if len(kinds) > 1 and is_refused:
             files.engine.close()
             raise ValueError(
                 f"data must be files whose types of column {column.name!r} fit together, got"
@@ -418,7 +420,11 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
         plain = "NULL" if kind == NULL else in_range(cell, kind, is_key=name == person)
         if len(several[place]) > 1:
             kind = duckdb_kind(kind) or sql.TEXT
-            plain = sql.united_cell(plain, kind, DIALECT)
+            plain = (
+                sql.text_cell(plain, kind, DIALECT, is_key=name == person)
+                if files.columns[place].kind == sql.TEXT
+                else sql.united_cell(plain, kind, DIALECT)
+            )
         return f"{plain} AS c{place}"
 
     alike: dict[tuple[Named, ...], list[int]] = {}
@@ -434,7 +440,7 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
         united=frozenset(
             column.name
             for column, kinds in zip(files.columns, several, strict=True)
-            if len(kinds) > 1
+            if len(kinds) > 1 and column.kind != sql.TEXT
         ),
     )
 

@@ -161,6 +161,15 @@ def united_cell(cell: str, kind: str, dialect: Dialect) -> str:
     return f"{{'t': {text}, 'n': {number}, 'p': {person}}}"
 
 
+def text_cell(cell: str, kind: str, dialect: Dialect, *, is_key: bool) -> str:
+    """Return a cell of any kind as text, which for an identifier is the person's."""
+    name = dialect.identifiers.get(kind, "NULL" if is_key else dialect.texts[kind])
+    if not is_key:
+        return name.replace("{}", cell)
+    is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
+    return f"CASE WHEN NOT {is_missing} THEN coalesce({name.replace('{}', cell)}, '\ufffd') END"
+
+
 def whole_float(
     double: str, *, cast: str = "CAST", floor: str = "floor", text: str = "VARCHAR"
 ) -> str:
