@@ -362,6 +362,7 @@ def _account(account: Account) -> dict[str, object]:
         "delta": in_delta(account.delta),
         "delta_left": in_delta(account.delta_left),
         "limits": account.limits.declared,
+        "problem": account.problem,
         "entries": [
             {
                 "entry": line.entry,

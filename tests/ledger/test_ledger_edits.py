@@ -157,6 +157,8 @@ def test_random_edits_are_all_found(original: bytes, path: Path, part: int) -> N
                 with suppress(sqlite3.IntegrityError):
                     data = edited_rows(original, path, randomly)
             assert is_found(path, data), f"missed in part {part}"
+            with suppress(LedgerError):
+                assert all(account.problem for account in Ledger(path).show())
         if i % 50 == 0:  # what finds everything must not find fault with the original
             assert not is_found(path, original)
 
@@ -252,7 +254,19 @@ def test_events_that_break_the_rules_are_found_even_in_a_new_chain(
     edited_rows(original, path, by(statement), rehash=True)
     with pytest.raises(CorruptLedgerError, match=r"event \d+ breaks the rules|belongs to no bud"):
         Ledger(path).verify()
-    Ledger(path).show()  # marks it and goes on
+    assert all(account.problem for account in Ledger(path).show())  # it goes on
+
+
+def test_a_charge_that_was_deleted_is_not_listed_and_not_passed_over(
+    original: bytes, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited_rows(original, path, by("DELETE FROM event WHERE seq IN (3, 4)"))
+    for command in (["show"], ["report", "--out", str(path.with_suffix(".csv"))]):
+        assert run(["ledger", *command, "--ledger", str(path)]) == 0
+        assert capsys.readouterr().err == (
+            "Warning: the chain of hashes breaks at event 3. Charges may be missing. See 'dproo"
+            " ledger verify'.\n"
+        )
 
 
 @pytest.mark.parametrize(

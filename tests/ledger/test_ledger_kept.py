@@ -6,12 +6,16 @@ import itertools
 import os
 import shutil
 import sqlite3
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.draws import DICE, SOAK
 
 from dproo import errors
 from dproo.ledger import Ledger
@@ -181,3 +185,46 @@ def test_a_fork_while_a_thread_charges_finds_no_lock_that_nobody_gives_back(
         is_over.set()
         thread.join()
     ledger.verify()
+
+
+def interrupted(action: Callable[[], object], at: int) -> tuple[BaseException | None, int]:
+    """Interrupt an action at a line of the ledger's code; return that, and how many lines ran."""
+    lines = 0
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        nonlocal lines
+        if f"dproo{os.sep}ledger{os.sep}" not in frame.f_code.co_filename:
+            return None
+        lines += event == "line"
+        if lines == at and event == "line":
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        action()
+    except KeyboardInterrupt as interrupt:
+        return interrupt, lines
+    finally:
+        sys.settrace(None)
+    return None, lines
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "action", [Ledger.show, Ledger.head, charge], ids=["show", "head", "charge"]
+)
+def test_an_interrupt_leaves_the_file_to_others_though_its_traceback_is_kept(
+    ledger: Ledger, action: Callable[[Ledger], object]
+) -> None:
+    charge(ledger)
+    lines, kept = interrupted(partial(action, Ledger(ledger.path)), 0)[1], []
+    for _ in range(200 if SOAK else 9):
+        reading = Ledger(ledger.path)  # which reads the chain anew
+        kept.append(interrupted(partial(action, reading), DICE.randint(1, lines))[0])
+        with closing(sqlite3.connect(ledger.path, timeout=0, isolation_level=None)) as another:
+            another.execute("BEGIN EXCLUSIVE")
+            another.execute("ROLLBACK")
+    assert any(kept)
+    charge(ledger)

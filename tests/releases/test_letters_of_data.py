@@ -159,7 +159,18 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
         assert sentence.startswith(
             "alphabet must be public, got the data itself, a copy of it, or a file"
         ), name
-    assert all(account.spent == 0 for account in ledger.show())
+    book = tmp_path / "book.csv"
+    book.write_text("column,value,label\nown,Adelie,x\n", encoding="utf-8")
+    read = dproo.CodeBook.of(book)
+    visits = dproo.open(data, ledger=ledger)
+    visits.row(read, epsilon="0.01")
+    ledger.declare(str(book), budget=9, neighbours="replace")
+    spent = [account.spent for account in ledger.show()]
+    for codebook in (book, read, dproo.CodeBook.of(str(book))):
+        for action in (visits.row, visits.rows, visits.synthesize):
+            sentence = refused(action, codebook, epsilon=1)
+            assert sentence.partition(" ")[2].startswith("must be public, got the data itself")
+    assert [account.spent for account in ledger.show()] == spent
     sample(data, alphabet=["Adelie"], **options)
 
 

@@ -193,6 +193,7 @@ def _cost(of: Line | Loss | ApprovalRequest) -> str:
 
 def warn_of_problems(accounts: Iterable[Account]) -> None:
     """Print a warning with the entries that differ from what this software writes."""
+    accounts = list(accounts)
     marked = [str(line.entry) for one in accounts for line in one.lines if line.problem]
     if marked:
         entries = ", ".join(marked[:_SHOWN]) + (", ..." if len(marked) > _SHOWN else "")
@@ -201,21 +202,29 @@ def warn_of_problems(accounts: Iterable[Account]) -> None:
             " count. See 'dproo ledger verify'.",
             err=True,
         )
+    elif problem := next((one.problem for one in accounts if one.problem), None):
+        echo(f"Warning: {problem} Charges may be missing. See 'dproo ledger verify'.", err=True)
 
 
 def _details(line: Line) -> dict[str, str]:
     """Return what was released with an entry, why, by whom, and how accurately."""
     released = released_object(line)
     parts = [", ".join(map(str, released["columns"])), released_text(line, most=_SHOWN)]
-    role = f" (role {line.spender})" if line.spender else ""
     details = {
         "what": ": ".join(filter(None, parts)),
         "purpose": released["purpose"] or "not stated",
-        "by": (released["operator"] or "not stated") + role,
+        "by": author_of(line) or "not stated",
         "accuracy": released["accuracy"] or "",
         "problem": line.problem or "",
     }
     return {name: text for name, text in details.items() if text and not line.is_restored}
+
+
+def author_of(line: Line) -> str:
+    """Return whom a charge states, and the role of the database that made it, which is certain."""
+    role = f"(role {line.spender})" if line.spender else ""
+    stated = line.request.get("operator") or ("not stated" if role else "")
+    return f"{stated} {role}".strip()
 
 
 @ledger_command.command("report")
@@ -405,7 +414,9 @@ def _cells(account: Account, line: Line) -> Iterator[str]:
     yield state_of(line)
     yield ", ".join(map(str, released["columns"]))
     yield released_text(line, most=_MOST)
-    for name in ("purpose", "operator", "accuracy", "sampler"):
+    yield released["purpose"] or ""
+    yield author_of(line)
+    for name in ("accuracy", "sampler"):
         yield released[name] or ""
     yield in_epsilon(line.charge)
     yield in_delta(line.delta) if line.delta else "0"

@@ -246,6 +246,13 @@ def _fit_letters(column: Column, axis: Letters) -> str:
                 f"letters of column {reprlib.repr(column.name)} begin or end with blanks: cells"
                 " without them are 'other'. Remove the blanks, and add .read_as('text')."
             )
+        if column.type_name.upper() == "BOOLEAN" and column.kind == sql.ANY:  # of SQLite
+            return (
+                f"column {reprlib.repr(column.name)} is likely to hold the integers 0 and 1, since"
+                " SQLite has no booleans."
+                if {*axis.places} <= {"true", "false"}
+                else ""
+            )
         return ""
     return (
         f"column {reprlib.repr(column.name)} holds {_WORDS[str(column.kind)]}:"

@@ -142,9 +142,16 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Account(Budget):
-    """A budget and its charges, oldest first."""
+    """A budget and its charges, oldest first.
+
+    Attributes:
+        lines: the charges.
+        problem: what is wrong with the events of the ledger, if anything is; charges may then be
+            missing here.
+    """
 
     lines: tuple[Line, ...] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -481,20 +488,27 @@ class Replay:
             problem = line.problem or self.problems.get(number)
             lines.setdefault(self._names[number], []).append(replace(line, problem=problem))
         return tuple(
-            Account(**vars(tally.budget(day)), lines=tuple(lines[name]))
+            Account(**vars(tally.budget(day)), lines=tuple(lines[name]), problem=self.problem)
             for name, tally in self.tallies.items()
         )
 
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the events, if anything is."""
+        if not self.problems:
+            return None
+        seq, problem = min(self.problems.items())
+        more = len(self.problems) - 1
+        also = {0: "", 1: " So does another one."}.get(more, f" So do {more} others.")
+        what = f"event {seq} breaks the rules: {problem.removesuffix('.')}"
+        if problem == BROKEN_CHAIN:
+            what = f"{problem} at event {seq}"
+        return f"{what}.{also}"
+
     def require_intact(self, ledger: object) -> None:
         """Raise if anything is wrong with any event."""
-        if self.problems:
-            seq, problem = min(self.problems.items())
-            more = len(self.problems) - 1
-            also = {0: "", 1: " So does another one."}.get(more, f" So do {more} others.")
-            what = f"event {seq} breaks the rules: {problem.removesuffix('.')}"
-            if problem == BROKEN_CHAIN:
-                what = f"{problem} at event {seq}"
-            raise corrupt(ledger, f"{what}.{also}")
+        if self.problem:
+            raise corrupt(ledger, self.problem)
 
 
 _KINDS: dict[str, Callable[..., None]] = {

@@ -28,7 +28,7 @@ from typing import Any
 
 from dproo.core.checks import exact, one_of, read_integer, refusal, require_unicode
 from dproo.core.draw import RandomSource
-from dproo.core.paths import path_of, read_public, written
+from dproo.core.paths import Origin, path_of, read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import (
     OTHER,
@@ -459,7 +459,7 @@ class CodeBook:
             if not book.columns:
                 raise ValueError("codebook must name its columns: {column: letters}.")
             return cls(tuple(map(_of_axis, book.columns, book.axes)), {})
-        book = read_descriptor(book)
+        place, book = book, read_descriptor(book)
         if book.get("draft"):
             raise ValueError(
                 "codebook must be confirmed: read it, complete it and remove the key 'draft'."
@@ -479,6 +479,11 @@ class CodeBook:
         )
         if not fields:
             raise ValueError("schema.fields must list at least one column, got none.")
+        if isinstance(place, str | os.PathLike):
+            origin = Origin.of(path_of("codebook", place))  # a ledger may know it as data
+            fields = tuple(
+                replace(field, axis=replace(field.axis, origin=origin)) for field in fields
+            )
         names = [field.name for field in fields]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise wrong("schema.fields", "name every column once", min(repeated))

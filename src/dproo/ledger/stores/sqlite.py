@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
+from weakref import WeakSet
 
 from dproo.errors import (
     ChargedError,
@@ -103,6 +104,30 @@ _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_NOTADB: (NotALedgerError, "is not a ledger."),
 }
 _CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that is closed with its cursors.
+
+    SQLite keeps a file locked while an answer is unread, and what raised an interrupt, or keeps
+    its traceback, may refer to one for long.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        """Run a statement by a cursor that is closed with the connection."""
+        cursor = self.cursor()
+        self._cursors.add(cursor)
+        return cursor.execute(*arguments)
+
+    def close(self) -> None:
+        """Close every cursor first."""
+        for cursor in self._cursors:
+            cursor.close()
+        super().close()
 
 
 @dataclass(kw_only=True)
@@ -329,7 +354,8 @@ class SqliteStore:
         try:
             require_unmounted(path)
             address = f"file:{quote(os.fsencode(path))}?mode=rw"
-            made = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
+            options: dict[str, Any] = {"timeout": self.timeout, "isolation_level": None}
+            made = sqlite3.connect(address, uri=True, factory=_Connection, **options)
             with closing(made):
                 for pragma in _PRAGMAS:
                     made.execute(f"PRAGMA {pragma}")

@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 _PART = 1 << 12  # rows
 _WAL = b"\2"
-# SQLite stores booleans as 0 and 1, and moments as text with a day and a time.
-_KINDS = {"BOOLEAN": sql.INTEGER, **dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)}
+# A column may hold anything, whatever its type; a moment is text with a day and a time.
+_KINDS = dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)
 
 
 _COPY = (
