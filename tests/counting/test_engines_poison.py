@@ -29,7 +29,7 @@ from pyarrow import feather
 from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, ReleaseError, counting
-from dproo.counting.sources import file_scan, files
+from dproo.counting.sources import file_scan, files, footer
 from dproo.counting.sources.descriptors import Opened
 from dproo.counting.sources.footer import chunks_of
 from dproo.counting.sources.text import cleaning
@@ -357,6 +357,16 @@ def test_a_footer_shows_how_columns_are_stored(tmp_path: Path) -> None:
     assert [
         (".".join(chunk.path), chunk.compression) for chunk in chunks_of(Opened(str(path)))
     ] == [(column.path_in_schema, column.compression) for column in stored]
+
+
+@pytest.mark.parametrize("kind", [b"\x01", b"\x02", b"\x07"], ids=["true", "false", "double"])
+def test_a_list_in_a_footer_ends_where_the_footer_does(kind: bytes) -> None:
+    """Else a stated length of 2^60 would not end."""
+    stated = bytes([0xF0 | kind[0]]) + b"\xe8\x07"  # 1,000 values
+    with pytest.raises(IndexError):
+        footer._value(stated + bytes(900), 0, 9)
+    with pytest.raises(ValueError, match="integer"):
+        footer._count(b"\x80" * 300_000 + b"\0", 0)
 
 
 @pytest.mark.parametrize(
