@@ -87,7 +87,8 @@ def test_a_number_in_text_is_written_plainly() -> None:
         (["a", ""], "letter must not be empty: an empty cell counts as missing."),
         (["other"], "letter must not be 'other': it stands for every other cell."),
         (["\ud800"], "letter must be valid Unicode text, got "),
-        ([10**1000], "letter must have at most 1000 digits, got "),
+        ([10**308], "letter must have at most 308 digits, got "),
+        ([1, -(10**308)], "letter must have at most 308 digits, got "),
         (None, "alphabet must be given. It is never inferred"),
         ("auto", "alphabet must be given. It is never inferred"),
         (
