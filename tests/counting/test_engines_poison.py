@@ -28,6 +28,7 @@ import pytest
 from pyarrow import feather
 from support.draws import DICE, SOAK, few, some
 
+import dproo
 from dproo import Alphabet, ReleaseError, counting
 from dproo.counting.sources import file_scan, files, footer
 from dproo.counting.sources.descriptors import Opened
@@ -344,6 +345,19 @@ def test_the_least_and_greatest_cells_of_another_column_decide_nothing(
         found = counting.count(tmp_path / "a.parquet", alphabet=bins, column="n")
         assert list(found) == [1, 1]
         assert not files.require_same_columns([str(tmp_path / "a.parquet")], but=["BROTLI"])
+
+
+def test_the_place_that_geometries_cover_decides_nothing(tmp_path: Path) -> None:
+    """Programs state it in a file: without any geometry as NaN, which is not JSON."""
+    table = pa.table({"c": ["a", "b"], "g": pa.array([None, None], pa.binary())})
+    for name, places in {"a": "[1.0, 2.0, 1.0, 2.0]", "b": "[NaN, NaN, NaN, NaN]"}.items():
+        column = f'{{"encoding": "WKB", "geometry_types": [], "bbox": {places}}}'
+        stated = f'{{"version": "1.1.0", "primary_column": "g", "columns": {{"g": {column}}}}}'
+        pq.write_table(table.replace_schema_metadata({"geo": stated}), tmp_path / f"{name}.parquet")
+    paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    first, second = (dproo.open(path).columns for path in paths)
+    assert first == second
+    assert not files.require_same_columns(paths, but=["BROTLI"])
 
 
 def test_a_footer_shows_how_columns_are_stored(tmp_path: Path) -> None:
