@@ -349,7 +349,7 @@ def test_a_mapping_that_holds_no_counts_is_refused_before_its_charge(data, ledge
     visits = dproo.open(data, ledger=ledger, dataset="patients")
     before = ledger.head()
     for ask in (visits.check, lambda *letters: visits.value(*letters, epsilon="0.1")):
-        with pytest.raises(TypeError, match="data must be records, or a mapping of letters to"):
+        with pytest.raises(TypeError, match="data must be records, or a dict of letters to"):
             ask("a", ["x", "y"])
     assert ledger.head() == before
 

@@ -263,7 +263,7 @@ def test_ready_counts_are_taken_as_they_are() -> None:
     with pytest.raises(ValueError, match="counts must have 4 letters, like the alphabet"):
         counting.prepare(Counts.of([1, 2]), alphabets=[alphabet])
     assert list(counting.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
-    with pytest.raises(TypeError, match="data must be records, or a mapping of letters"):
+    with pytest.raises(TypeError, match="data must be records, or a dict of letters"):
         counting.prepare({"a": -1}, alphabets=[alphabet])
 
 

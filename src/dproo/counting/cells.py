@@ -146,9 +146,6 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
     return [cells.get(name) for name in columns]
 
 
-_ARRAYS = {"numpy", "h5py", "xarray"}
-"""Libraries whose mappings hold arrays, as of an ``.npz`` file."""
-
 READY_MAX = 1 << 80
 """The most records of ready counts: samplers take no more."""
 
@@ -166,19 +163,18 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
         raise ValueError("person must be used with records: counts do not show whose they are.")
     if query.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
-    records: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, like the alphabet.")
         records = data.n
-    elif _holds_columns(data):
+    elif isinstance(data, dict) and all(map(_is_count, dict.values(data))):
+        records = sum(map(int, dict.values(data)))
+    else:  # of another mapping, reading it may run code of its own
         raise TypeError(
-            "data must be records, or a mapping of letters to how often each occurs. For a"
+            "data must be records, or a dict of letters to how often each occurs. For a"
             " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
         )
-    elif isinstance(data, dict):
-        records = sum(map(int, dict.values(data)))
-    if records is not None and records > READY_MAX:
+    if records > READY_MAX:
         raise ValueError("counts must sum to at most 2^80.")
 
     def read() -> tuple[Tally | Counts]:
@@ -187,24 +183,14 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
     return Scan(engine="counts", ready=records, _query=query, _read=read)
 
 
-def _holds_columns(data: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping cannot be counts; of no dict, the type alone shows it.
-
-    Reading another mapping may run code of its own.
-    """
-    if isinstance(data, dict):
-        return not all(map(_is_count, dict.values(data)))
-    return library_of(data) in _ARRAYS
-
-
 def _is_count(number: object) -> bool:
     return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
 
 
-def _ready(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
+def _ready(data: dict[Any, int], alphabet: Alphabet) -> Tally:
     columns = alphabet.columns
     rows = (
         (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
-        for key, number in data.items()
+        for key, number in dict.items(data)
     )
     return Tally.of(rows, alphabet=alphabet)
