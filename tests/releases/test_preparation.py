@@ -342,6 +342,15 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         sample(data, **options)
 
 
+@pytest.mark.parametrize(("size", "few"), [(1, "no"), (3, "fewer than 3")])
+def test_ready_counts_of_too_few_records_are_refused_before_their_charge(size, few, ledger):
+    for data in ({"x": size - 1}, dproo.Counts.of([size - 1, 0, 0])):
+        visits = dproo.open(data, ledger=ledger, dataset="patients")
+        with pytest.raises(ValueError, match=f"the data has {few} records"):
+            visits.values(None, ["x", "y"], epsilon="0.1", size=size, sampler="ls-roo")
+    assert not ledger.show()[0].spent
+
+
 @pytest.mark.parametrize(
     "data", [{"a": ["x"] * 3}, {"a": "3"}, {"a": 2.0}, {"a": True}, {"a": -1}, {"a": None}]
 )

@@ -219,6 +219,8 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
             f"counts must sum to at most {DEALT_MAX:,} where every record is dealt at random, to a"
             " block or a letter. Use the sampler 'roo', and the policy 'other'."
         )
+    if scan.ready is not None and (few := _too_few(request, scan.ready)):
+        raise ValueError(few)
     for note in scan.notes:
         _LOG.info("%s", note)
     names = ", ".join(request.columns) or "a column without a name"
@@ -355,12 +357,19 @@ class _Refused(Exception):  # noqa: N818 - it only carries an error
 def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     _LOG.info("Counted.")
-    if request.is_n_public and tables[0].n < request.records_needed:
-        few = f"fewer than {request.records_needed:,}" if request.records_needed > 1 else "no"
-        raise ReleaseError(f"the data has {few} records.")
+    if few := _too_few(request, tables[0].n):
+        raise ReleaseError(few)
     drawn = request.draw(tables, RandomSource())
     _LOG.info("Drawn.")
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
+
+
+def _too_few(request: Request, n: int) -> str:
+    """Return the sentence about data with too few records, or '' if it has enough."""
+    needed = request.records_needed
+    if not request.is_n_public or n >= needed:
+        return ""
+    return f"the data has {f'fewer than {needed:,}' if needed > 1 else 'no'} records."
 
 
 def guarded(
