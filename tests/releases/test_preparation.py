@@ -106,6 +106,26 @@ def charges(folder):
     return [line.is_recorded for account in accounts for line in account.lines]
 
 
+@pytest.mark.parametrize("fault", [MemoryError, KeyError, _PanicError])
+@pytest.mark.parametrize("place", ["__init__", "files", "show"])
+def test_whatever_fails_in_the_ledger_before_the_charge_is_a_refusal(
+    place, fault, folder, monkeypatch
+):
+    (folder / "codes.txt").write_text("a\nb\n")
+    ledger = folder / "ledger.sqlite3"
+    visits = dproo.open(folder / "data.csv", ledger=ledger, dataset="records")
+
+    def fail(*_, **__):
+        raise fault("canary")
+
+    monkeypatch.setattr(dproo.Ledger, place, fail)
+    with pytest.raises(UnpreparedError, match=r"Nothing was read or charged\.$") as end:
+        visits.value("c", str(folder / "codes.txt"), epsilon=1)
+    monkeypatch.undo()
+    assert "canary" not in str(end.value)
+    assert charges(folder) == []
+
+
 @pytest.mark.one_of(2)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(SOURCES, one_of=6), indirect=True)

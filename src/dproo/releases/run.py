@@ -178,7 +178,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
     try:
         for warning in prepared.scan.warnings:
             _LOG.warning("Warning: %s", warning)
-        book = charge.opened()
+        book = refusing(charge.opened)()
         room = refusing(prepared.rehearse)()
         if isinstance(request, StagedRequest):
             scan = refusing(_scan)(request, source, request.counted_alphabets, request.columns)
