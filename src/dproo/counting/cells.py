@@ -45,6 +45,8 @@ def _planned_cells(data: Iterable[object], query: CountQuery) -> Scan:
         if query.person is not None:
             # In a plain tuple, any cell could be the person.
             return (cells_of(record, query.read, is_by_place=False) for record in data)
+        if {*query.columns} < {*query.order}:
+            return (cells_of(record, query.columns, order=query.order) for record in data)
         return (_cell(record, query.columns[0]) for record in data) if is_named else data
 
     return Scan(engine="cells", _query=query, _read=lambda: count_records(records(), query))
@@ -104,9 +106,13 @@ def _cell(record: object, column: str) -> object:
 
 
 def cells_of(
-    record: object, columns: Sequence[str], *, is_by_place: bool = True
+    record: object,
+    columns: Sequence[str],
+    *,
+    is_by_place: bool = True,
+    order: Sequence[str] = (),
 ) -> Sequence[object]:
-    """Return the cells of a record, by their names or, if it has none, by their places.
+    """Return the cells of a record, by their names or else by their places in ``order``.
 
     A record that cannot be read, or has other cells, is nobody's and outside. Without
     ``is_by_place``, so is one that does not name its cells.
@@ -121,7 +127,9 @@ def cells_of(
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
         pass_over(error)
         return nothing
-    return cells if len(cells) == len(columns) else nothing
+    if len(cells) != len(order or columns):
+        return nothing
+    return [cells[order.index(name)] for name in columns] if order else cells
 
 
 def _named(record: Any, columns: Sequence[str]) -> list[object] | None:

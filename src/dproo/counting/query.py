@@ -43,6 +43,7 @@ class Where(TypedDict, total=False):
     records_per_person: int
     is_each_missing: bool
     missing_texts: tuple[str, ...]
+    order: tuple[str, ...]
 
 
 def check_engine(engine: object) -> None:
@@ -70,6 +71,7 @@ class CountQuery:
         is_each_missing: whether every record without an identifier is a different person's;
             by default all of them together are one person's.
         missing_texts: identifiers that stand for a missing one, such as ``NA``.
+        order: the names of all cells of records that do not name them; by default the columns.
         salt: the secret key of the hash that decides which records of a person are counted.
 
     Raises:
@@ -86,6 +88,7 @@ class CountQuery:
     records_per_person: int = 1
     is_each_missing: bool = False
     missing_texts: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
     # A longer salt would double the time of each hash.
     salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 

@@ -270,7 +270,8 @@ def _scan(
     request: Request, source: Source, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
 ) -> counting.Scan:
     """Open the data to count columns by alphabets, under the protection of the request."""
-    return source.scan(alphabets, columns, **request.protection.where)
+    where = request.protection.where | {"order": request.columns}
+    return source.scan(alphabets, columns, **where)
 
 
 def _require_room(room: int) -> None:
