@@ -182,6 +182,22 @@ def test_a_file_that_cannot_be_written_after_the_charge_leaves_the_model_in_the_
     assert Model.of_receipt(Ledger(folder / "ledger.sqlite3").released(2)).rows(1)
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("moment", [0, 1])
+def test_rows_whose_writing_ends_early_leave_no_part_behind(folder, monkeypatch, end, moment):
+    assert synthesize("--model", "m.json", "--quiet") == 0
+    before, synced = {*folder.iterdir()}, []
+
+    def sync(file):
+        synced.append(file)
+        if len(synced) > moment:
+            raise end
+
+    monkeypatch.setattr("dproo.cli.synthesize.os.fsync", sync)
+    assert run(["rows", "m.json", "--rows", "5", "--out", "t.csv"]) != 0
+    assert {*folder.iterdir()} == before
+
+
 def test_a_changed_model_is_refused(folder, capsys):
     assert synthesize("--model", "m.json", "--quiet") == 0
     content = json.loads((folder / "m.json").read_text())

@@ -28,8 +28,9 @@ import pytest
 from pyarrow import feather
 from support.draws import DICE, SOAK, few, some
 
+import dproo
 from dproo import Alphabet, ReleaseError, counting
-from dproo.counting.sources import file_scan, files
+from dproo.counting.sources import file_scan, files, footer
 from dproo.counting.sources.descriptors import Opened
 from dproo.counting.sources.footer import chunks_of
 from dproo.counting.sources.text import cleaning
@@ -346,6 +347,19 @@ def test_the_least_and_greatest_cells_of_another_column_decide_nothing(
         assert not files.require_same_columns([str(tmp_path / "a.parquet")], but=["BROTLI"])
 
 
+def test_the_place_that_geometries_cover_decides_nothing(tmp_path: Path) -> None:
+    """Programs state it in a file: without any geometry as NaN, which is not JSON."""
+    table = pa.table({"c": ["a", "b"], "g": pa.array([None, None], pa.binary())})
+    for name, places in {"a": "[1.0, 2.0, 1.0, 2.0]", "b": "[NaN, NaN, NaN, NaN]"}.items():
+        column = f'{{"encoding": "WKB", "geometry_types": [], "bbox": {places}}}'
+        stated = f'{{"version": "1.1.0", "primary_column": "g", "columns": {{"g": {column}}}}}'
+        pq.write_table(table.replace_schema_metadata({"geo": stated}), tmp_path / f"{name}.parquet")
+    paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    first, second = (dproo.open(path).columns for path in paths)
+    assert first == second
+    assert not files.require_same_columns(paths, but=["BROTLI"])
+
+
 def test_a_footer_shows_how_columns_are_stored(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     nested = [{"b": True, "c": [1, 2]}] * 40
@@ -357,6 +371,16 @@ def test_a_footer_shows_how_columns_are_stored(tmp_path: Path) -> None:
     assert [
         (".".join(chunk.path), chunk.compression) for chunk in chunks_of(Opened(str(path)))
     ] == [(column.path_in_schema, column.compression) for column in stored]
+
+
+@pytest.mark.parametrize("kind", [b"\x01", b"\x02", b"\x07"], ids=["true", "false", "double"])
+def test_a_list_in_a_footer_ends_where_the_footer_does(kind: bytes) -> None:
+    """Else a stated length of 2^60 would not end."""
+    stated = bytes([0xF0 | kind[0]]) + b"\xe8\x07"  # 1,000 values
+    with pytest.raises(IndexError):
+        footer._value(stated + bytes(900), 0, 9)
+    with pytest.raises(ValueError, match="integer"):
+        footer._count(b"\x80" * 300_000 + b"\0", 0)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.releasing import sample
 
+import dproo
 from dproo import Alphabet, Counts, ReleaseError, counting
 from dproo.counting import boundary
 from dproo.ledger import Ledger
@@ -78,7 +79,7 @@ def objects_of_pandas() -> Any:
 @pytest.mark.parametrize(
     "make",
     [
-        *(Untouchable, UntouchableMapping, touched_later, a_lazy_frame, AStream, a_reader),
+        *(Untouchable, touched_later, a_lazy_frame, AStream, a_reader),
         objects_of_pandas,
     ],
 )
@@ -103,16 +104,19 @@ def test_data_is_not_touched_before_the_charge(make: Callable[[], Any], ledger: 
     ],
 )
 def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
-    with pytest.raises(TypeError, match="data must be records, or a mapping of letters") as refused:
+    with pytest.raises(TypeError, match="data must be records, or a dict of letters") as refused:
         counting.prepare(data, alphabets=[["a"]])
     assert CANARY not in str(refused.value)
     assert "700" not in str(refused.value)
-    scan = counting.prepare(
-        MappingProxyType(data), alphabets=[["a"]]
-    )  # not touched before it counts
-    with pytest.raises(ReleaseError) as failed:
-        scan.count()
-    assert str(failed.value) == counting.COUNT_FAILED
+
+
+@pytest.mark.parametrize("data", [UntouchableMapping(), MappingProxyType({"a": 10**12})])
+def test_counts_that_are_not_a_dict_are_refused_untouched(data: Any, ledger: Ledger) -> None:
+    """They could be none, or too many to be dealt one by one, and only reading them shows it."""
+    dataset = dproo.open(data, ledger=ledger, dataset="patients")
+    with pytest.raises(TypeError, match="data must be records, or a dict of letters"):
+        dataset.values(None, ["a", "b"], epsilon=1, sampler="ls-roo", size=2)
+    assert not ledger.show()[0].spent
 
 
 def test_a_file_of_arrays_is_not_taken_for_counts(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from support.sources import SOURCES
 from dproo import Alphabet, Counts, counting
 from dproo.counting.layout import Layout
 from dproo.counting.prepare import open_scan
-from dproo.counting.query import CountQuery
+from dproo.counting.query import KEPT_MAX, CountQuery
 from dproo.counting.sql import people
 from dproo.schema.axis import Bins
 from dproo.schema.cell import number_of, text_of
@@ -372,6 +372,25 @@ def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
             counting.prepare(data, alphabets=[["a"]], columns=["code"], person="who", **where)
         with pytest.raises(ValueError, match=r"^column must be a column of the data"):
             counting.prepare(data, alphabets=[["a"]], columns=["cell"], person="who", **where)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_so_many_records_of_a_person_that_an_engine_fails_are_refused(
+    suffix: str, tmp_path: Path
+) -> None:
+    rows, path = pl.DataFrame({"who": [1, 1, 2], "cell": ["a", "bb", "a"]}), tmp_path / f"a{suffix}"
+    {".csv": rows.write_csv, ".jsonl": rows.write_ndjson, ".parquet": rows.write_parquet}[suffix](
+        path
+    )
+    for data in (str(path), rows, rows.to_dicts()):
+        found = counting.count(
+            data, column="cell", alphabet=CODES, person="who", records_per_person=KEPT_MAX
+        )
+        assert list(found) == [2, 1, 0, 0]
+        with pytest.raises(ValueError, match="records_per_person must be at most 999999, got"):
+            counting.count(
+                data, column="cell", alphabet=CODES, person="who", records_per_person=KEPT_MAX + 1
+            )
 
 
 def test_a_person_that_is_no_name_is_refused() -> None:

@@ -693,3 +693,14 @@ def test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among
     assert rule.certain > request.text_rule.certain
     assert f"a value that {rule.certain} records share is found" in book.receipt.accuracy
     assert f"one of {rule.half} every second time" in book.receipt.accuracy
+
+
+@pytest.mark.parametrize("hold", [tuple, list])
+def test_letters_of_records_without_names_are_found_by_their_places(hold):
+    records = [hold((("a", "b")[i % 2], f"free {i}", i % 3)) for i in range(3000)]
+    options = {"epsilon": 50, "delta": "0.01", "columns": ["c", "t", "n"]}
+    book = dproo.open(records).codebook(**options)
+    assert {field.name: field.axis.listed for field in book.fields} == {"c": 2, "n": 3}
+    model = dproo.open(records).synthesize(**options)
+    counted = model.counts("c").rows
+    assert [round(row["count"], -2) for row in counted[:2]] == [1500, 1500]

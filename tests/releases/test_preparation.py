@@ -108,6 +108,26 @@ def charges(folder):
     return [line.is_recorded for account in accounts for line in account.lines]
 
 
+@pytest.mark.parametrize("fault", [MemoryError, KeyError, _PanicError])
+@pytest.mark.parametrize("place", ["__init__", "files", "show"])
+def test_whatever_fails_in_the_ledger_before_the_charge_is_a_refusal(
+    place, fault, folder, monkeypatch
+):
+    (folder / "codes.txt").write_text("a\nb\n")
+    ledger = folder / "ledger.sqlite3"
+    visits = dproo.open(folder / "data.csv", ledger=ledger, dataset="records")
+
+    def fail(*_, **__):
+        raise fault("canary")
+
+    monkeypatch.setattr(dproo.Ledger, place, fail)
+    with pytest.raises(UnpreparedError, match=r"Nothing was read or charged\.$") as end:
+        visits.value("c", str(folder / "codes.txt"), epsilon=1)
+    monkeypatch.undo()
+    assert "canary" not in str(end.value)
+    assert charges(folder) == []
+
+
 @pytest.mark.one_of(2)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(SOURCES, one_of=6), indirect=True)
@@ -344,6 +364,15 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         sample(data, **options)
 
 
+@pytest.mark.parametrize(("size", "few"), [(1, "no"), (3, "fewer than 3")])
+def test_ready_counts_of_too_few_records_are_refused_before_their_charge(size, few, ledger):
+    for data in ({"x": size - 1}, dproo.Counts.of([size - 1, 0, 0])):
+        visits = dproo.open(data, ledger=ledger, dataset="patients")
+        with pytest.raises(ValueError, match=f"the data has {few} records"):
+            visits.values(None, ["x", "y"], epsilon="0.1", size=size, sampler="ls-roo")
+    assert not ledger.show()[0].spent
+
+
 @pytest.mark.parametrize(
     "data", [{"a": ["x"] * 3}, {"a": "3"}, {"a": 2.0}, {"a": True}, {"a": -1}, {"a": None}]
 )
@@ -351,7 +380,7 @@ def test_a_mapping_that_holds_no_counts_is_refused_before_its_charge(data, ledge
     visits = dproo.open(data, ledger=ledger, dataset="patients")
     before = ledger.head()
     for ask in (visits.check, lambda *letters: visits.value(*letters, epsilon="0.1")):
-        with pytest.raises(TypeError, match="data must be records, or a mapping of letters to"):
+        with pytest.raises(TypeError, match="data must be records, or a dict of letters to"):
             ask("a", ["x", "y"])
     assert ledger.head() == before
 

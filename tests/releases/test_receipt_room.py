@@ -144,3 +144,15 @@ def test_many_short_records_have_room_with_the_blanks_that_a_ledger_counts(colum
     letters = Letters.of(["code001", "code002"])
     records = [dict.fromkeys(names, "code002")] * 1000
     assert len(json.dumps(records)) <= room_of(1000, names, [letters] * columns)
+
+
+def test_every_integer_that_may_be_a_letter_can_be_recorded(tmp_path: Path) -> None:
+    longest = 10**308 - 1
+    for letter in (longest, -longest):
+        dataset = charged([{"c": letter, "g": letter}] * 50, tmp_path / str(letter < 0))
+        assert dataset.value("c", [1, letter], epsilon=50).value == letter
+        groups = dproo.Groups("g", [1, letter])
+        assert dataset.values("c", ["a"], by=groups, epsilon=1).values[1]["g"] == letter
+    with pytest.raises(ValueError, match="letter must have at most 308 digits"):
+        dataset.value("c", [1, longest + 1], epsilon=1)
+    assert dataset.budget.spent == 51 * 10**9 + 10**9  # private groups cost twice

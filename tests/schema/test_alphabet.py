@@ -87,7 +87,8 @@ def test_a_number_in_text_is_written_plainly() -> None:
         (["a", ""], "letter must not be empty: an empty cell counts as missing."),
         (["other"], "letter must not be 'other': it stands for every other cell."),
         (["\ud800"], "letter must be valid Unicode text, got "),
-        ([10**1000], "letter must have at most 1000 digits, got "),
+        ([10**308], "letter must have at most 308 digits, got "),
+        ([1, -(10**308)], "letter must have at most 308 digits, got "),
         (None, "alphabet must be given. It is never inferred"),
         ("auto", "alphabet must be given. It is never inferred"),
         (
@@ -262,7 +263,7 @@ def test_ready_counts_are_taken_as_they_are() -> None:
     with pytest.raises(ValueError, match="counts must have 4 letters, like the alphabet"):
         counting.prepare(Counts.of([1, 2]), alphabets=[alphabet])
     assert list(counting.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
-    with pytest.raises(TypeError, match="data must be records, or a mapping of letters"):
+    with pytest.raises(TypeError, match="data must be records, or a dict of letters"):
         counting.prepare({"a": -1}, alphabets=[alphabet])
 
 

@@ -150,10 +150,13 @@ def _written(path: Path, write: Any) -> None:
         with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
             made = Path(folder) / path.name
             write(made)
-            for part in sorted(made.parent.iterdir(), key=made.__eq__):  # what is beside it first
+            parts = sorted(made.parent.iterdir(), key=made.__eq__)  # what is beside it first
+            for part in parts:
                 with part.open("rb") as file:
                     os.fsync(file.fileno())
                 new_file("out", str(path.parent / part.name))  # it may be there by now
+            for part in parts:  # without a wait in between, which could be interrupted
+                part.replace(path.parent / part.name)
                 part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - libraries raise their own
         raise unwritable(path) from None

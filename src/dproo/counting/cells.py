@@ -45,6 +45,8 @@ def _planned_cells(data: Iterable[object], query: CountQuery) -> Scan:
         if query.person is not None:
             # In a plain tuple, any cell could be the person.
             return (cells_of(record, query.read, is_by_place=False) for record in data)
+        if {*query.columns} < {*query.order}:
+            return (cells_of(record, query.columns, order=query.order) for record in data)
         return (_cell(record, query.columns[0]) for record in data) if is_named else data
 
     return Scan(engine="cells", _query=query, _read=lambda: count_records(records(), query))
@@ -104,9 +106,13 @@ def _cell(record: object, column: str) -> object:
 
 
 def cells_of(
-    record: object, columns: Sequence[str], *, is_by_place: bool = True
+    record: object,
+    columns: Sequence[str],
+    *,
+    is_by_place: bool = True,
+    order: Sequence[str] = (),
 ) -> Sequence[object]:
-    """Return the cells of a record, by their names or, if it has none, by their places.
+    """Return the cells of a record, by their names or else by their places in ``order``.
 
     A record that cannot be read, or has other cells, is nobody's and outside. Without
     ``is_by_place``, so is one that does not name its cells.
@@ -121,7 +127,9 @@ def cells_of(
     except BaseException as error:  # noqa: BLE001 - a record that raises is outside
         pass_over(error)
         return nothing
-    return cells if len(cells) == len(columns) else nothing
+    if len(cells) != len(order or columns):
+        return nothing
+    return [cells[order.index(name)] for name in columns] if order else cells
 
 
 def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
@@ -146,9 +154,6 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
     return [cells.get(name) for name in columns]
 
 
-_ARRAYS = {"numpy", "h5py", "xarray"}
-"""Libraries whose mappings hold arrays, as of an ``.npz`` file."""
-
 READY_MAX = 1 << 80
 """The most records of ready counts: samplers take no more."""
 
@@ -166,19 +171,18 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
         raise ValueError("person must be used with records: counts do not show whose they are.")
     if query.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
-    records: int | None = None
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, like the alphabet.")
         records = data.n
-    elif _holds_columns(data):
+    elif isinstance(data, dict) and all(map(_is_count, dict.values(data))):
+        records = sum(map(int, dict.values(data)))
+    else:  # of another mapping, reading it may run code of its own
         raise TypeError(
-            "data must be records, or a mapping of letters to how often each occurs. For a"
+            "data must be records, or a dict of letters to how often each occurs. For a"
             " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
         )
-    elif isinstance(data, dict):
-        records = sum(map(int, dict.values(data)))
-    if records is not None and records > READY_MAX:
+    if records > READY_MAX:
         raise ValueError("counts must sum to at most 2^80.")
 
     def read() -> tuple[Tally | Counts]:
@@ -187,24 +191,14 @@ def _planned_counts(data: Counts | Mapping[Any, int], query: CountQuery) -> Scan
     return Scan(engine="counts", ready=records, _query=query, _read=read)
 
 
-def _holds_columns(data: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping cannot be counts; of no dict, the type alone shows it.
-
-    Reading another mapping may run code of its own.
-    """
-    if isinstance(data, dict):
-        return not all(map(_is_count, dict.values(data)))
-    return library_of(data) in _ARRAYS
-
-
 def _is_count(number: object) -> bool:
     return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
 
 
-def _ready(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
+def _ready(data: dict[Any, int], alphabet: Alphabet) -> Tally:
     columns = alphabet.columns
     rows = (
         (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
-        for key, number in data.items()
+        for key, number in dict.items(data)
     )
     return Tally.of(rows, alphabet=alphabet)

@@ -246,12 +246,11 @@ def _fit_letters(column: Column, axis: Letters) -> str:
                 f"letters of column {reprlib.repr(column.name)} begin or end with blanks: cells"
                 " without them are 'other'. Remove the blanks, and add .read_as('text')."
             )
-        if column.type_name.upper() == "BOOLEAN" and column.kind == sql.ANY:  # of SQLite
+        is_boolean = column.kind == sql.ANY and column.type_name.upper() == "BOOLEAN"
+        if is_boolean and {*axis.places} <= {"true", "false"}:
             return (
-                f"column {reprlib.repr(column.name)} is likely to hold the integers 0 and 1, since"
-                " SQLite has no booleans."
-                if {*axis.places} <= {"true", "false"}
-                else ""
+                f"column {reprlib.repr(column.name)} holds 0 and 1 where a program stores booleans:"
+                " SQLite has none."
             )
         return ""
     return (

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TypedDict, TypeVar
 
-from dproo.core.checks import refusal
+from dproo.core.checks import refusal, whole
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.sql import sets
 from dproo.schema import Alphabet
@@ -23,6 +23,9 @@ COLUMNS_MAX = 31
 
 CELLS_MAX = 1 << 22
 """The most cells of these sets together, unless a single set has more."""
+
+KEPT_MAX = 10**6 - 1
+"""The most records of a person that are counted: DuckDB takes no more rows of a group."""
 
 _BLOCK = 8  # columns; two blocks have 64 pairs between them
 _SET, _CELL = 1 << 21, 256  # bytes of a set, and of one of its cells, in a thread of DuckDB
@@ -40,6 +43,7 @@ class Where(TypedDict, total=False):
     records_per_person: int
     is_each_missing: bool
     missing_texts: tuple[str, ...]
+    order: tuple[str, ...]
 
 
 def check_engine(engine: object) -> None:
@@ -67,6 +71,7 @@ class CountQuery:
         is_each_missing: whether every record without an identifier is a different person's;
             by default all of them together are one person's.
         missing_texts: identifiers that stand for a missing one, such as ``NA``.
+        order: the names of all cells of records that do not name them; by default the columns.
         salt: the secret key of the hash that decides which records of a person are counted.
 
     Raises:
@@ -83,6 +88,7 @@ class CountQuery:
     records_per_person: int = 1
     is_each_missing: bool = False
     missing_texts: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
     # A longer salt would double the time of each hash.
     salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 
@@ -107,6 +113,7 @@ class CountQuery:
             raise ValueError("column must be given with person: it holds the possible values.")
         if self.person in self.columns:
             raise ValueError("person must be a column that is neither released nor a group.")
+        whole("records_per_person", self.records_per_person, at_least=1, at_most=KEPT_MAX)
 
     def require_column(self, source: str, *, remedy: str = "") -> None:
         """Refuse to count a source with named columns if no column is given."""

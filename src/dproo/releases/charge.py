@@ -14,6 +14,7 @@ from typing import Any
 
 from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
+from dproo.counting.boundary import refusing
 from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source, are_files
 from dproo.counting.sources.descriptors import OpenPath, paths_of
@@ -115,6 +116,7 @@ def dataset_name(data: str) -> str:
     return data
 
 
+@refusing
 def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> None:
     """Refuse letters from a file with a budget, or a copy of one: it is protected data."""
     origins = {axis.origin for alphabet in alphabets for axis in alphabet.axes}
@@ -123,6 +125,7 @@ def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> Non
             require_public("alphabet", origin)
 
 
+@refusing
 def refuse_own_data(source: Source, ledger: Ledger) -> None:
     """Refuse data that a charge would be written to: the ledger, or a witness of it.
 
@@ -148,6 +151,7 @@ def protected(
     """
 
     @cache
+    @refusing
     def datasets() -> tuple[str, ...]:
         with suppress(LedgerError, ValueError):  # a charge to it will say what is wrong
             ledger = opened()

@@ -178,7 +178,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
     try:
         for warning in prepared.scan.warnings:
             _LOG.warning("Warning: %s", warning)
-        book = charge.opened()
+        book = refusing(charge.opened)()
         room = refusing(prepared.rehearse)()
         if isinstance(request, StagedRequest):
             scan = refusing(_scan)(request, source, request.counted_alphabets, request.columns)
@@ -219,6 +219,8 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
             f"counts must sum to at most {DEALT_MAX:,} where every record is dealt at random, to a"
             " block or a letter. Use the sampler 'roo', and the policy 'other'."
         )
+    if scan.ready is not None and (few := _too_few(request, scan.ready)):
+        raise ValueError(few)
     for note in scan.notes:
         _LOG.info("%s", note)
     names = ", ".join(request.columns) or "a column without a name"
@@ -268,7 +270,8 @@ def _scan(
     request: Request, source: Source, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
 ) -> counting.Scan:
     """Open the data to count columns by alphabets, under the protection of the request."""
-    return source.scan(alphabets, columns, **request.protection.where)
+    where = request.protection.where | {"order": request.columns}
+    return source.scan(alphabets, columns, **where)
 
 
 def _require_room(room: int) -> None:
@@ -355,12 +358,19 @@ class _Refused(Exception):  # noqa: N818 - it only carries an error
 def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     _LOG.info("Counted.")
-    if request.is_n_public and tables[0].n < request.records_needed:
-        few = f"fewer than {request.records_needed:,}" if request.records_needed > 1 else "no"
-        raise ReleaseError(f"the data has {few} records.")
+    if few := _too_few(request, tables[0].n):
+        raise ReleaseError(few)
     drawn = request.draw(tables, RandomSource())
     _LOG.info("Drawn.")
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
+
+
+def _too_few(request: Request, n: int) -> str:
+    """Return the sentence about data with too few records, or '' if it has enough."""
+    needed = request.records_needed
+    if not request.is_n_public or n >= needed:
+        return ""
+    return f"the data has {f'fewer than {needed:,}' if needed > 1 else 'no'} records."
 
 
 def guarded(

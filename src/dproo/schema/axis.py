@@ -34,6 +34,7 @@ OTHER: Final = "other"
 RANGE_LIMIT = 10**18
 LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
 
+_DIGITS = 308  # of a letter; a ledger takes no number beyond the range of floats
 _MARGIN = 100  # characters, such as blanks and zeros, beyond the longest letter
 
 
@@ -263,8 +264,8 @@ def _letter(letter: object) -> Letter:
     if isinstance(letter, str):
         require_unicode("letter", letter)
         return letter
-    if text_of(letter) is None:
-        raise ValueError(refusal("letter", "have at most 1000 digits", letter))
+    if abs(letter) >= 10**_DIGITS:
+        raise ValueError(refusal("letter", f"have at most {_DIGITS} digits", letter))
     return letter
 
 

@@ -20,6 +20,7 @@ _ROW_GROUPS, _COLUMNS, _COLUMN, _TYPE, _ENCODINGS, _PATH, _CODEC = 4, 1, 3, 1, 2
 # Types of Thrift's compact protocol.
 _TRUE, _FALSE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 7, 8, 12
 _INTEGERS, _LISTS = (4, 5, 6), (9, 10)
+_LONGEST = 63  # bits of an integer before its last byte
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,9 @@ def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
             value, at = _value(content, at, kind)
             values.append(value)
         return values, at
-    return None, at + (8 if kind == _DOUBLE else 1)
+    end = at + (8 if kind == _DOUBLE else 1)
+    _ = content[end - 1]  # or a list that states a huge length would not end
+    return None, end
 
 
 def _integer(content: bytes, at: int) -> tuple[int, int]:
@@ -102,6 +105,8 @@ def _count(content: bytes, at: int) -> tuple[int, int]:
     byte = content[at]
     count, shift = byte & 127, 7
     while byte > 127:
+        if shift > _LONGEST:
+            raise ValueError("not an integer of Thrift")
         at += 1
         byte = content[at]
         count |= (byte & 127) << shift

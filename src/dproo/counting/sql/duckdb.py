@@ -188,6 +188,8 @@ def engine_for(
     duckdb = load("duckdb", room=ROOM)
     with duckdb.connect(config=_CONFIG) as engine:
         engine.execute("SET enable_progress_bar = false")
+        # What a file states of its geometries depends on them, and would decide a column's type.
+        engine.execute("SET enable_geoparquet_conversion = false")
         if is_bounded:
             engine.execute(f"SET memory_limit = {literal(MEMORY)}")
         if threads is not None:
