@@ -18,6 +18,7 @@ from typing import Any, cast
 import pandas as pd
 import polars as pl
 import pytest
+import sqlalchemy
 from support import poison
 from support.draws import DICE, SOAK, few, some
 
@@ -198,6 +199,26 @@ def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
     model = opened.synthesize(book, epsilon=600)
     for name, share in told.items():
         assert model.counts(name).rows[-1]["count"] / len(rows) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("is_engine", [False, True])
+@pytest.mark.parametrize("words", [("yes", "no"), (1, 0), ("yes", 0)])
+def test_a_column_of_sqlite_holds_what_it_holds_whatever_its_type(
+    words: tuple[str | int, str | int], tmp_path: Path, *, is_engine: bool
+) -> None:
+    path = tmp_path / "visits.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE visits (ill BOOLEAN, ward TEXT)")
+        rows = [(words[i % 2], "AB"[i % 2]) for i in range(2000)]
+        connection.executemany("INSERT INTO visits VALUES (?, ?)", rows)
+        connection.commit()
+    data = sqlalchemy.create_engine(f"sqlite:///{path}") if is_engine else path
+    opened = dproo.open(data, table="visits")
+    model = opened.synthesize(**SURE)
+    assert sum(row["count"] for row in model.counts("ill").rows[:-1]) > 1900
+    warned = opened.check("ill", [True, False]).warnings
+    assert ["SQLite has none" in warning for warning in warned] == [True]
+    assert opened.check("ill", [1, 0]).warnings == ()
 
 
 @pytest.mark.parametrize("is_frame", [False, True])

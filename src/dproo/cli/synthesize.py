@@ -157,7 +157,6 @@ def _written(path: Path, write: Any) -> None:
                 new_file("out", str(path.parent / part.name))  # it may be there by now
             for part in parts:  # without a wait in between, which could be interrupted
                 part.replace(path.parent / part.name)
-                part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - libraries raise their own
         raise unwritable(path) from None
 

@@ -231,8 +231,12 @@ def _read_content(cell: Any, *, depth: int, known: dict[tuple[int, int], tuple[A
 
 def _single(cell: Any) -> str:
     """Return the text of :func:`_content` for a cell without parts."""
-    text = "" if _is_missing(cell) else _identifier(cell)
+    text = None if _is_missing(cell) else _identifier(cell)
     match cell:
+        case "":
+            content = "t"
+        case _ if _is_missing(cell):
+            content = ""
         case _ if text is not None:
             content = f"t{text}"
         case int():
