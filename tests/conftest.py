@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test wai
 
     from dproo.ledger import Ledger
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # other workers have the other cores
+
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
 

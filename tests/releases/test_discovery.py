@@ -202,9 +202,9 @@ def test_decimals_without_a_text_are_not_lost_among_whole_numbers(
 
 
 @pytest.mark.parametrize("is_engine", [False, True])
-@pytest.mark.parametrize("words", [("yes", "no"), (1, 0), ("yes", 0)])
+@pytest.mark.parametrize("words", [("yes", "no"), (1, 0)])
 def test_a_column_of_sqlite_holds_what_it_holds_whatever_its_type(
-    words: tuple[str | int, str | int], tmp_path: Path, *, is_engine: bool
+    words: tuple[object, object], tmp_path: Path, *, is_engine: bool
 ) -> None:
     path = tmp_path / "visits.sqlite"
     with closing(sqlite3.connect(path)) as connection:

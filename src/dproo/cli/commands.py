@@ -93,7 +93,10 @@ def _is_protected(origin: Origin) -> bool:
     The ledger is opened even if nothing is charged: the files in it stay protected. The user's own
     defaults are exempt, since every command would have to open the ledger for them.
     """
-    options = click.get_current_context().params
+    context = click.get_current_context(silent=True)
+    if context is None:  # a thread of a server, which protects its own data and ledger
+        return False
+    options = context.params
     if options.get("config", "") is None:
         return False
     from dproo.cli.options import is_protected  # noqa: PLC0415 - where a file is read
