@@ -1370,7 +1370,7 @@ def test_the_mutant_fits_the_code_and_its_killer_is_there(mutant):
 CHANCES = 3  # some killers draw their settings at random
 
 
-@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=32))
+@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=40))
 def test_the_mutant_dies(mutant, tmp_path):
     where, original, mutated, killer = MUTANTS[mutant]
     place = place_of(where)

@@ -344,6 +344,7 @@ def test_network_and_row_together_leak_at_most_epsilon(neighbours, epsilon):
     assert worst > exp(0.3 * epsilon)
 
 
+@pytest.mark.one_of(4)
 def test_the_audit_finds_no_more_than_epsilon_and_convicts_a_row_that_pays_for_one_column(
     monkeypatch,
 ):

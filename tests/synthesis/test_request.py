@@ -181,6 +181,7 @@ def test_every_path_costs_epsilon_exactly_and_its_ratios_less(relation, epsilon,
     assert path.epsilon > 0.999 * float(epsilon)
 
 
+@pytest.mark.one_of(2)
 @pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
 def test_every_path_costs_all_of_it_however_little_room_the_cliques_have(options, monkeypatch):
     chance_ = numbers()
