@@ -140,6 +140,7 @@ OBJECTS = [
     *together(datetime(2020, 1, 1, 5, tzinfo=UTC), pd.Timestamp("2020-01-01 06:00+01:00")),
     *together(math.inf, np.inf, Decimal("Infinity")),
     *apart(8.5, -7.5, 1, False, (1,), (1, 2), ((1,), 2), (1, (2,)), [], [None], {}, "[]", "(1,)"),  # noqa: FBT003
+    *together((7, None), (7, pd.NA), (7, math.nan), (7, pd.NaT)),
     *apart([""], b"", b"y", datetime(2020, 1, 1, 5), 10**5000 + 1, Decimal("1e5001"), -(10**5000)),  # noqa: DTZ001
     *apart(Decimal("7.51"), 2**60 + 1, 1e301, 5e-324, "2", "x", b"1", (b"1",), ("2",)),
     *apart(pd.Timestamp(1), pd.Timestamp(2), np.datetime64(3, "ns"), "##", "t1:x", "\ud800"),

@@ -7,7 +7,9 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,7 @@ from support.releasing import check, sample
 import dproo
 from dproo import Alphabet, Ledger
 from dproo.cli.commands import run
+from dproo.core.paths import Origin
 from dproo.integrations.agent import Desk
 
 SECRETS = ["Adelie", "Gentoo", "Chinstrap"]
@@ -172,6 +175,66 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
             assert sentence.partition(" ")[2].startswith("must be public, got the data itself")
     assert [account.spent for account in ledger.show()] == spent
     sample(data, alphabet=["Adelie"], **options)
+
+
+BOOK = {"schema": {"fields": [{"name": "own", "type": "string", "categories": ["flu"]}]}}
+
+
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        (json.dumps(BOOK), lambda path: dproo.CodeBook.of(path).alphabet),
+        ("own,b\nflu,x\n", lambda path: Alphabet.parse(f"{path}:own")),
+    ],
+)
+def test_a_pipe_of_letters_may_be_gone_once_it_is_read(
+    content: str, read: Callable[[str], Alphabet], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with pipe.open("w", encoding="utf-8") as file:
+            pipe.unlink()
+            file.write(content)
+
+    writer = Thread(target=write)
+    writer.start()
+    assert read(str(pipe)).axes[0].letter(0) == "flu"
+    writer.join()
+
+
+def test_data_may_have_the_number_of_a_file_that_was_removed(tmp_path: Path) -> None:
+    """A file system gives it again, often at once."""
+    paths = data, book, codes = [tmp_path / name for name in ("data.csv", "book.json", "codes")]
+    for path, text in zip(paths, ("own\nflu\n", json.dumps(BOOK), "flu\n"), strict=True):
+        path.write_text(text, encoding="utf-8")
+    (own,) = dproo.CodeBook.of(book).letters("own").axes
+    (listed,) = Alphabet.parse(str(codes)).axes
+    identity = Origin.of(data).identity
+    for axis in (own, listed):
+        assert axis.origin is not None
+        reused = replace(axis, origin=replace(axis.origin, identity=identity))
+        alphabet = Alphabet(axes=(reused,))
+        assert dproo.open(data).value("own", alphabet, epsilon=1).value in {"flu", "other"}
+        data.rename(tmp_path / "moved")
+        os.link(tmp_path / "moved", data)  # which is still the same file
+        same = Alphabet(axes=(replace(axis, origin=Origin.of(data)),))
+        sentence = refused(dproo.open(tmp_path / "moved").value, "own", same, epsilon=1)
+        assert sentence.startswith("alphabet must be public and a file of its own")
+        data.unlink()
+        (tmp_path / "moved").rename(data)
+
+
+def test_the_letters_of_a_code_book_may_be_quoted_wherever_it_is(tmp_path: Path) -> None:
+    book, codes = tmp_path / "book.json", tmp_path / "codes"
+    book.write_text(json.dumps(BOOK), encoding="utf-8")
+    codes.write_text("flu\n", encoding="utf-8")
+    data = dproo.open([{"own": "flu"}])
+    for stated in (BOOK, book, str(book)):
+        for letters in ([stated], ["own", dproo.CodeBook.of(stated)]):
+            assert [one.near for one in data.check(*letters, cell="flux").cells] == ["flu"]
+    assert [one.near for one in data.check("own", str(codes), cell="flux").cells] == [None]
 
 
 def test_the_command_line_tells_nothing_of_a_protected_file(

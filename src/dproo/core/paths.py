@@ -39,23 +39,45 @@ class Origin:
     Attributes:
         identity: its device and inode, which a link to it shares.
         header: the columns of a CSV file, which a copy of it shares.
+        path: where it was; another file may get the identity of one that was removed.
+        is_described: whether it is a code book, whose letters may be quoted; a list may be data.
     """
 
     identity: tuple[int, int]
     header: tuple[str, ...] = ()
+    path: str = ""
+    is_described: bool = False
 
     @classmethod
     def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
         """Return the origin of letters read from a file."""
-        status = path_of("path", path).stat()
-        return cls((status.st_dev, status.st_ino), tuple(header))
+        place = path_of("path", path)
+        status = place.stat()
+        identity = status.st_dev, status.st_ino
+        return cls(identity, tuple(header), os.path.abspath(place))  # noqa: PTH100 - as it is named
+
+    @classmethod
+    def found(cls, path: Any) -> Origin | None:
+        """Return the origin of letters that are still to be read: a pipe may be gone afterwards.
+
+        It is None for anything but a path of a file, which whoever reads it will say.
+        """
+        with suppress(OSError, TypeError, ValueError):
+            return cls.of(path)
+        return None
 
     def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
         """Return whether it is this file of data, or looks like a copy of it.
 
         One column proves nothing: a list of codes may be named like the column that it is for.
         """
-        return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
+        if self.identity == identity and self._is_there():
+            return True
+        return len(self.header) > 1 and self.header == tuple(header)
+
+    def _is_there(self) -> bool:
+        found = Origin.found(self.path) if self.path else self
+        return found is not None and found.identity == self.identity
 
 
 _GUARDS: ContextVar[tuple[Callable[[Origin], bool], ...]] = ContextVar("guards", default=())

@@ -187,7 +187,7 @@ def _trial(
         if place is not None and len(others) < _MOST_READINGS:
             others.setdefault(axis.letter(place), _keys(reading) if in_book else reading.spelled)
     near: Letter | None = None
-    if isinstance(axis, Letters) and axis.origin is None and axis.listed <= _MOST_COMPARED:
+    if isinstance(axis, Letters) and not axis.is_withheld and axis.listed <= _MOST_COMPARED:
         letters = {str(letter).lower(): letter for letter in axis.letters}
         for match in difflib.get_close_matches(text.strip().lower(), letters, n=1):
             near = letters[match]

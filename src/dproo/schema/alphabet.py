@@ -108,7 +108,7 @@ class Alphabet:
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", one_of("policy", self.policy, (OTHER, UNIFORM)))
         if self.policy == OTHER and not self.columns and self.axes[0].index(OTHER) is not None:
-            if self.axes[0].origin is not None:
+            if self.axes[0].is_withheld:
                 raise ValueError(f"alphabet must {_LISTED}.{_WITHHELD}")
             raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
 
@@ -157,6 +157,7 @@ class Alphabet:
                 nothing in the file, which may be data.
         """
         path, column = path_of("path", path), exact(column)
+        origin = Origin.found(path)
         text = read_public("alphabet", path)
         header: list[str] = []
         unlisted = ValueError(refusal("alphabet", _LISTED, str(path)) + _WITHHELD)
@@ -179,9 +180,10 @@ class Alphabet:
             header = rows[0]
             lines = _column(rows, column)
         try:
-            axis = replace(Letters.of(filter(None, lines)), origin=Origin.of(path, header))
+            origin = replace(origin, header=tuple(header)) if origin else None
+            axis = replace(Letters.of(filter(None, lines)), origin=origin)
             return cls(axes=(axis,), policy=policy)
-        except (OSError, TypeError, ValueError):
+        except (TypeError, ValueError):
             raise unlisted from None
 
     @classmethod

@@ -71,6 +71,11 @@ class Axis(ABC):
         """Return the place of a cell's letter, or None if it is outside."""
 
     @property
+    def is_withheld(self) -> bool:
+        """Whether no message may quote the letters: the list that they are from may be data."""
+        return self.origin is not None and not self.origin.is_described
+
+    @property
     def size(self) -> int:
         """The number of letters."""
         return self.listed + self.is_open

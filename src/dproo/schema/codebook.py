@@ -459,7 +459,8 @@ class CodeBook:
             if not book.columns:
                 raise ValueError("codebook must name its columns: {column: letters}.")
             return cls(tuple(map(_of_axis, book.columns, book.axes)), {})
-        place, book = book, read_descriptor(book)
+        origin = Origin.found(book)  # a ledger may know it as data
+        book = read_descriptor(book)
         if book.get("draft"):
             raise ValueError(
                 "codebook must be confirmed: read it, complete it and remove the key 'draft'."
@@ -479,8 +480,8 @@ class CodeBook:
         )
         if not fields:
             raise ValueError("schema.fields must list at least one column, got none.")
-        if isinstance(place, str | os.PathLike):
-            origin = Origin.of(path_of("codebook", place))  # a ledger may know it as data
+        if origin is not None:
+            origin = replace(origin, is_described=True)
             fields = tuple(
                 replace(field, axis=replace(field.axis, origin=origin)) for field in fields
             )

@@ -233,7 +233,7 @@ def _single(cell: Any) -> str:
     """Return the text of :func:`_content` for a cell without parts."""
     text = None if _is_missing(cell) else _identifier(cell)
     match cell:
-        case "":
+        case str() if str.__len__(cell) == 0:  # comparing any other cell may raise
             content = "t"
         case _ if _is_missing(cell):
             content = ""
