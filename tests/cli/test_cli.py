@@ -383,6 +383,23 @@ def test_a_default_of_another_kind_is_refused_before_the_charge(default, code, t
         assert Fraction(spent) == Fraction(default.removeprefix("epsilon = "))
 
 
+@pytest.mark.parametrize(
+    "default", ['delimiter = ";"', 'encoding = "latin-1"', 'format = "csv"', "has_header = false"]
+)
+def test_a_default_for_files_is_ignored_for_a_database(default, tmp_path, capsys):
+    path = tmp_path / "c.toml"
+    path.write_text(f"[check]\n{default}\n")
+    (tmp_path / "codes").write_text("a\n")
+    asked = ["check", "postgresql://127.0.0.1:1/d", "--table", "t", "--column", "c"]
+    asked += ["--alphabet", str(tmp_path / "codes")]
+    assert run(["--config", str(path), *asked]) == run(asked) != 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == second
+    assert "layout" not in first
+    assert run([*asked, "--delimiter", ";"]) == 2
+    assert "layout must be left out" in capsys.readouterr().err
+
+
 WRONG = [
     ("[sampel]\nsize = 1", "contain no table 'sampel', {no}, got {path}. {did} 'sample'?"),
     ("[ledger]\nbudget = 1", "contain no table 'ledger', {no}, got {path}."),

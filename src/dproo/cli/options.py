@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from dproo.cli import ending
 from dproo.cli.output import echo, json_object, print_facts, refuse_unused, waiting, write_whole
@@ -21,6 +22,7 @@ from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source, stated_for
+from dproo.counting.sources.postgresql.url import is_url
 from dproo.errors import STOPPED, MissingLedgerError, ReleaseError, Stopped, UnknownDatasetError
 from dproo.ledger import Address, Ledger, address_of, default_path, in_epsilon
 from dproo.ledger.rules import PERSON
@@ -232,8 +234,16 @@ def _in_options(record: logging.LogRecord) -> bool:
 
 
 def source_of(data: str, options: Mapping[str, Any]) -> Source:
-    """Return the data that a command names."""
-    layout = Layout(**{name: options[name] for name in LayoutOptions.__annotations__})
+    """Return the data that a command names; the user's defaults for files are for files alone."""
+    given = click.get_current_context().get_parameter_source
+    is_file = not is_url(data)
+    layout = Layout(
+        **{
+            name: options[name]
+            for name in LayoutOptions.__annotations__
+            if is_file or given(name) is not ParameterSource.DEFAULT_MAP
+        }
+    )
     return Source(
         data=data,
         table=options["table"],
