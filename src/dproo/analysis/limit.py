@@ -223,8 +223,8 @@ def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> LimitLevel
     shape = max(shapes, key=lambda shape: shape.bound(k, shape.letters(k)))
     fitting = shape.fitting(k)
     letters = shape.whole_letters(fitting)
-    if shape.bound(fitting, letters) < above * _PAYS:
-        return None
+    if fitting == k and shape.bound(k, letters) < above * _PAYS:
+        return None  # with fewer letters, those that are left out raise the bound further
     return _levels(fitting, letters, shape)
 
 
