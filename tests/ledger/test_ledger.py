@@ -21,6 +21,7 @@ import dproo.releases.dataset
 from dproo import errors
 from dproo.core.numbers import EPSILON_MAX, EPSILON_MIN, NANO, budget_of, charge_of
 from dproo.ledger import BudgetRefused, Entry, Ledger, accept_restore, in_epsilon
+from dproo.mechanisms import RECORDS_MAX
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -309,6 +310,15 @@ def test_a_relation_that_does_not_exist_is_refused(ledger: Ledger) -> None:
         ledger.declare("visits", budget=1, neighbours="removal")
     with pytest.raises(ValueError, match=r"^records_per_person must be at least 1, got 0\.$"):
         ledger.declare("visits", budget=1, records_per_person=0, **REPLACE)
+
+
+@pytest.mark.parametrize("records", [2**31, RECORDS_MAX])
+def test_a_budget_may_be_for_as_many_records_of_a_person_as_a_release(
+    ledger: Ledger, records: int
+) -> None:
+    ledger.declare("visits", budget=1, records_per_person=records, **REPLACE)
+    ledger.reserve("visits", epsilon="0.1", records_per_person=records, **REPLACE)
+    assert ledger.verify().accounts[1].records_per_person == records
 
 
 @pytest.mark.parametrize("number", [1, 3, 2**63 - 1])

@@ -18,6 +18,7 @@ from dproo.cli.commands import run
 from dproo.ledger import Ledger, Limits
 from dproo.ledger.account import Replay
 from dproo.ledger.rules import RULES, SHAPES, TERMS, fault_of
+from dproo.mechanisms import RECORDS_MAX
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DEEP = TERMS["depth_max"]
@@ -58,6 +59,7 @@ ODD = [
     '{"a":"\\u001b[2J\\u202e"}',
     '{"a":1,"a":2}',
     '{"purpose":5,"purpose":"a"}',
+    '{"\\\\u0000":1,"\\u005cu0000":2}',
     '{"b":1,"a":2}',
     "{ }",
     "{}}",
@@ -156,7 +158,8 @@ def test_a_zero_byte_in_the_name_of_a_column_is_no_other_character(
 ) -> None:
     """PostgreSQL has no zero byte, and what stands for it there must not be a name of its own."""
     written = ["\\u0000", "\\ue000", "\\uE000", "\\ue000\\ue001", "\\ue000\\ue002"]
-    written += [rf"\{text}" for text in written]  # the letters themselves
+    # The letters themselves, with a backslash that is written in two ways.
+    written += [before + text[1:] for before in (r"\\", r"\u005c") for text in written]
     for allowed in written:
         column = json.loads(f'"{allowed}"')
         dataset = f"only {len(ledger.datasets())}"
@@ -209,6 +212,20 @@ def test_the_database_declares_exactly_the_amounts_that_python_can_read(
                 assert not is_declared, amount
             else:
                 assert is_declared, amount
+    ledger.verify()
+
+
+def test_the_database_declares_only_whole_numbers_of_records(
+    ledger: Ledger, ledger_database: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - as above
+
+    query = "SELECT dproo.declare_budget(%s, '1', NULL, 'replace', {}, 'record', NULL, %s)"
+    with psycopg.connect(role_of(ledger_database, "ann"), autocommit=True) as ann:
+        for records in ("0", "1.0", "1.5", "'NaN'", "NULL", f"{RECORDS_MAX + 1}", f"{RECORDS_MAX}"):
+            terms = f"by hand {records}", DICE.randbytes(16).hex()
+            is_right = records == f"{RECORDS_MAX}"
+            assert is_taken(ann, query.format(records), *terms) == is_right, records
     ledger.verify()
 
 

@@ -88,10 +88,11 @@ CREATE FUNCTION dproo.bare(value text) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT regexp_replace(value, '"([^"\\]|\\.)*"', '', 'g') $$;
 
 -- A JSON text in which no string holds a zero byte, which no string of PostgreSQL can. Different
--- strings stay different: U+E000 becomes two characters, and a zero byte two others.
+-- strings stay different: U+E000 becomes two characters, and a zero byte two others. A backslash is
+-- first written in one way, so that none before them makes these six characters something else.
 CREATE FUNCTION dproo.zeroless(value text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT replace(replace(replace(value, '\ue000', '\ue000\ue001'), '\uE000', '\uE000\ue001'),
-        '\u0000', '\ue000\ue002')
+    SELECT replace(replace(replace(replace(value, '\\', '\u005c'), '\ue000', '\ue000\ue001'),
+        '\uE000', '\uE000\ue001'), '\u0000', '\ue000\ue002')
 $$;
 
 -- Raise unless a text is an object that Python can read back, with parts of the right types. It is
@@ -177,7 +178,7 @@ END $$;
 
 -- For owners: give a dataset its budget.
 CREATE FUNCTION dproo.declare_budget(
-    dataset text, budget text, delta text, neighbours text, records_per_person integer, unit text,
+    dataset text, budget text, delta text, neighbours text, records_per_person numeric, unit text,
     limits text, id text
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
@@ -201,8 +202,9 @@ BEGIN
             THEN 'delta must be at least 1e-18 and below 1'
         WHEN (declare_budget.neighbours IN ('replace', 'add-remove')) IS NOT TRUE
             THEN 'neighbours must be replace or add-remove'
-        WHEN (declare_budget.records_per_person BETWEEN 1 AND @records_max@) IS NOT TRUE
-            THEN 'records_per_person must be positive'
+        WHEN (declare_budget.records_per_person BETWEEN 1 AND @records_max@
+                AND scale(declare_budget.records_per_person) = 0) IS NOT TRUE
+            THEN 'records_per_person must be a whole number within bounds'
         WHEN (declare_budget.unit IN ('record', 'person')) IS NOT TRUE THEN 'unit must be known'
         WHEN (rules -> 'columns' IS NULL OR json_array_length(rules -> 'columns') > 0
                 AND NOT '' IN (SELECT json_array_elements_text(rules -> 'columns'))) IS NOT TRUE
