@@ -1,7 +1,9 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
+import signal
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -322,6 +324,30 @@ def test_an_interrupt_while_charging_does_not_say_that_nothing_was_charged(ledge
     monkeypatch.setattr(Ledger, "reserve", stopped)
     with pytest.raises(KeyboardInterrupt, match="The charge may stand; see 'dproo ledger show'"):
         sample(DATA, **charged(ledger))
+
+
+@pytest.mark.parametrize("is_timed", [False, True])
+def test_a_failure_while_charging_does_not_say_that_data_was_read(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, *, is_timed: bool
+) -> None:
+    """Such as a lack of memory, or a limit on time of the program's own."""
+
+    def failed(*_: object, **__: object) -> None:
+        if is_timed:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+            time.sleep(0.2)
+        raise MemoryError
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(Ledger, "reserve", failed)
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with pytest.raises(ChargedError, match=r"^the release failed before data was read\. The"):
+            sample(DATA, **charged(ledger))
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_an_interrupt_while_recording_says_how_to_print_the_release(ledger, monkeypatch):

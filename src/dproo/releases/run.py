@@ -54,6 +54,7 @@ RELEASE_FAILED = (
     "the release failed after data was read; details are withheld because they could reveal data."
 )
 
+UNREAD = "the release failed before data was read."
 MAY_STAND = "The charge may stand; see 'dproo ledger show'."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
@@ -166,9 +167,13 @@ class Prepared:
 
 @dataclass
 class _ChargeState:
-    """Whether the charge stands, as the sentence that ends every message; empty before it."""
+    """Whether the charge stands, as the sentence that ends every message; empty before it.
+
+    ``is_charged`` says whether the ledger has answered, so that data may have been read.
+    """
 
     sentence: str = ""
+    is_charged: bool = False
 
 
 def execute(request: Request, source: Source, charge: Charge) -> Release:
@@ -313,6 +318,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
     # begun. A reservation that still waits for its charge is given up.
     with prepared.scan:
         entry = apart(reserve, stop=stopped.set)
+        state.is_charged = True
         _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
         drawn = prepared.run()
     stays = state.sentence
@@ -398,7 +404,8 @@ def guarded(
         if state and not state.sentence:
             end = _bare_end(error, interrupt)
         else:
-            end = _end(error, interrupt, state.sentence if state else charged)
+            is_unread = state is not None and not state.is_charged
+            end = _end(error, interrupt, state.sentence if state else charged, is_unread=is_unread)
     raise end
 
 
@@ -440,7 +447,7 @@ def _bare_end(error: BaseException, interrupt: type[BaseException] | None) -> Ba
 
 
 def _end(
-    error: BaseException, interrupt: type[BaseException] | None, charged: str
+    error: BaseException, interrupt: type[BaseException] | None, charged: str, *, is_unread: bool
 ) -> BaseException:
     """Return what to raise after the charge, if there is one."""
     if interrupt is KeyboardInterrupt:
@@ -449,6 +456,8 @@ def _end(
         end = SystemExit(EXIT)
         end.add_note(f"{STOPPED} {charged}".rstrip())
         return end
+    if is_unread:
+        return ChargedError(f"{UNREAD} {charged}")
     sentence = str(error) if isinstance(error, ReleaseError | OutputError) else RELEASE_FAILED
     return ReleaseError(f"{sentence} {charged}".rstrip())
 
