@@ -23,7 +23,7 @@ from dproo.ledger import (
     copy,
 )
 from dproo.ledger.account import BudgetTally
-from dproo.ledger.rules import Basis
+from dproo.ledger.rules import TERMS, Basis
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -135,6 +135,13 @@ def test_only_some_columns_may_be_released(ledger: Ledger) -> None:
 def test_the_columns_of_a_rule_are_named_as_declared(ledger: Ledger) -> None:
     declared(ledger, columns=["blood  pressure"])
     assert refused(ledger, columns=["sex"]) == "only blood  pressure may be released."
+
+
+@pytest.mark.parametrize("column", ["a\udcff", "a" * TERMS["request_max"]])
+def test_rules_that_cannot_be_read_back_are_refused(ledger: Ledger, column: str) -> None:
+    with pytest.raises(ValueError, match=r"^limits must be ones that can be read back: it is "):
+        declared(ledger, columns=["ward", column])
+    assert ledger.datasets() == ["patients"]
 
 
 def test_a_release_names_its_columns_to_the_rule(ledger: Ledger, tmp_path: Path) -> None:

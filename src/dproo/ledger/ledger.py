@@ -47,6 +47,7 @@ from dproo.ledger.events import (
     RESERVED,
     Draft,
     Event,
+    canonical,
 )
 from dproo.ledger.location import Address, Database, address_of
 from dproo.ledger.rules import (
@@ -60,6 +61,7 @@ from dproo.ledger.rules import (
     delta_field,
     denied,
     digest_of,
+    fault_of,
     public_text,
     written,
 )
@@ -231,6 +233,8 @@ class Ledger:
         if limits is not None and limits.declared:
             if isinstance(self.path, Path):
                 limits.require_one_owner()
+            if fault := fault_of("limits", canonical(limits.declared)):
+                raise ValueError(f"limits must be ones that can be read back: {fault}.")
             body["limits"] = limits.declared
         draft = Draft(kind=DECLARED, dataset=dataset, nano=nano, atto=atto, body=body)
         self._write(lambda session: session.append(draft))
