@@ -1016,6 +1016,30 @@ def test_an_address_keeps_the_column_that_tells_people_apart_or_says_that_it_is_
         other.wait_for_selector("#data-refused:has-text('“gone”, which told people apart')")
 
 
+def test_the_column_that_tells_people_apart_stays_when_the_columns_are_read_again(browser, home):
+    (home.folder / "people.csv").write_text("patient;ward\n" + "1;north\n2;south\n" * 50)
+    with visit(browser, home, "release", refusals=1) as page:
+        choose(page, "people.csv")
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "north, south")
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        page.click("#layout summary")
+        for encoding, end in (("nonsense", ".wrong"), ("latin-1", "#columns .column")):
+            page.fill("#encoding", encoding)
+            page.press("#encoding", "Tab")
+            page.wait_for_selector(f"{end}:visible")
+        assert page.input_value("#person") == "patient"
+        page.wait_for_url("**person=patient**")
+        page.fill("#encoding", "")
+        page.fill("#delimiter", ",")
+        page.press("#delimiter", "Tab")
+        page.wait_for_selector("#data-refused:has-text('“patient”, which told people apart')")
+        choose(page, "admissions.csv")
+        page.wait_for_url("**data=admissions.csv**")
+        assert "person" not in page.url
+
+
 @pytest.mark.parametrize(
     ("field", "written", "meaning"),
     [

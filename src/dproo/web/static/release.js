@@ -30,6 +30,7 @@ const privacy = find("step-privacy");
 let account; // null if there is none, undefined while it is not known
 let hasColumns = false;
 let hadData = Boolean(start.data);
+let person = (start.data && start.person) || ""; // the column that tells people apart, also while none are there
 let isReady = false; // before the files are there, nothing is saved
 let reading = new AbortController();
 
@@ -111,7 +112,6 @@ async function readColumns({ focuses = false, book = null } = {}) {
     const names = found.columns.map(({ name }) => name).filter(Boolean); // "" stands for nobody
     const options = names.map(choice);
     find("person").replaceChildren(new Option("nobody has several records", ""), ...options);
-    const person = (start.data === body.data && start.person) || "";
     const isGone = person && !names.includes(person);
     find("person").value = isGone ? "" : person;
     find("person").closest("details").open ||= Boolean(person);
@@ -133,6 +133,7 @@ function forget() {
     hadData = true;
     return;
   }
+  person = "";
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
@@ -192,7 +193,7 @@ function saveChoices() {
     n: meant(text("n")),
     epsilon: text("epsilon"),
     delta: builder.isFinding ? text("delta") : "",
-    person: hasColumns || start.data !== fileName() ? find("person").value : start.person,
+    person,
   };
   const isListed = fileName() && hasColumns && builder.ticked.length && !builder.isFinding;
   const written = {
@@ -255,6 +256,7 @@ privacy.addEventListener("submit", (event) => {
   event.preventDefault();
   if (!find("review").hidden) confirmation.review();
 });
+find("person").addEventListener("input", ({ target }) => (person = target.value));
 for (const id of ["neighbours", "records-per-person"])
   find(id).addEventListener("input", changed); // the forecast depends on it
 for (const id of ["step-columns", "step-privacy"])
