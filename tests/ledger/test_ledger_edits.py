@@ -270,6 +270,23 @@ def test_a_charge_that_was_deleted_is_not_listed_and_not_passed_over(
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM event WHERE kind = 'declared'",
+        "UPDATE event SET body = '{}' WHERE kind = 'declared'",
+        "UPDATE event SET kind = 'reserved' WHERE kind = 'declared'",
+    ],
+)
+def test_charges_without_any_budget_are_not_passed_over(
+    original: bytes, path: Path, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited_rows(original, path, by(statement))
+    for command in (["show"], ["report", "--out", str(path.with_suffix(".csv"))]):
+        assert run(["ledger", *command, "--ledger", str(path)]) == 2
+        assert "is corrupt: the chain of hashes breaks at event 1." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("statement", "place", "rehash"),
     [
         ("UPDATE event SET body = replace(body, 'flu', 'flo') WHERE seq = 4", 4, False),

@@ -2,7 +2,8 @@
 
 import json
 import re
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +16,7 @@ from support.serving import ORDER, PATIENCE, admissions, served
 
 from dproo import Model
 from dproo.ledger import Ledger, in_epsilon
+from dproo.ledger.stores import sqlite
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -1357,6 +1359,38 @@ def test_the_ledger_shows_that_a_release_has_ended(browser, home):
         page.wait_for_selector("text=charged, still running")
         page.unroute("**/api/running")
         page.wait_for_selector("text=charged, never released")
+
+
+def changed(ledger, statement):
+    """Change the events of a ledger, as somebody does who knows its triggers."""
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        for name in ("event_is_next", "event_is_final", "event_stays"):
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement)
+        for trigger in sqlite.SCHEMA[3:]:
+            connection.execute(trigger)
+
+
+def test_a_ledger_that_was_changed_is_shown_with_a_warning_and_a_mark(browser, home):
+    ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
+    ledger.declare(name, budget="4", neighbours="replace")
+    for sampler in ("discovery", "table", "table"):
+        entry = ledger.reserve(name, epsilon="0.5", neighbours="replace")
+        ledger.record(entry, {"sampler": sampler})
+    with visit(browser, home, "ledger") as page:
+        page.wait_for_selector("td:has-text('a code book of')")
+        assert page.locator("td:has-text('a private table of')").count() == 2
+        changed(home.ledger, "DELETE FROM event WHERE seq IN (2, 3)")
+        page.reload()
+        page.wait_for_selector(
+            ".account:has-text('chain of hashes breaks at event 2. Charges may')"
+        )
+        page.click("nav a[href='/release']")
+        begin(page)
+        page.wait_for_selector("#in-sight:has-text('Charges may be missing')")
+        changed(home.ledger, "UPDATE event SET body = '{}' WHERE seq = 4")
+        page.click("nav a[href='/ledger']")
+        page.wait_for_selector("td:has-text('marked: ')")
 
 
 def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):

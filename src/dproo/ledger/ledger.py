@@ -372,9 +372,16 @@ class Ledger:
             return session.names()
 
     def show(self) -> tuple[Account, ...]:
-        """Return every budget with its charges, noting what is wrong with any of them."""
+        """Return every budget with its charges, noting what is wrong with any of them.
+
+        Raises:
+            CorruptLedgerError: no budget is left that could say what is wrong.
+        """
         with self._reading(is_checked=False) as session:
-            return Replay.of(session.events()).accounts(session.clock())
+            replay = Replay.of(session.events())
+            if not replay.tallies:
+                replay.require_intact(self.path)
+            return replay.accounts(session.clock())
 
     def requests(self) -> tuple[ApprovalRequest, ...]:
         """Return every request for a second person's approval, oldest first."""

@@ -33,19 +33,20 @@ export const short = (dataset) =>
 const MOST = 3;
 
 /** Return what a charge released, or why it has released nothing. */
-function outcome({ is_recorded: isRecorded, is_restored: isRestored, at, values, columns }, since) {
+function outcome({ problem, is_recorded: isRecorded, is_restored: isRestored, at, values, columns, sampler }, since) {
+  if (problem) return `marked: ${problem}`;
   const written = (value) =>
     typeof value === "object"
       ? Object.entries(value).map(([name, one]) => `${name} ${one}`).join(", ")
       : String(value);
   const more = values.length > MOST ? ["…"] : [];
   if (isRecorded && values.length) return [...values.slice(0, MOST).map(written), ...more].join("; ");
-  if (isRecorded) return `a private table of ${columns.join(", ")}`;
+  if (isRecorded) return `a ${sampler === "table" ? "private table" : "code book"} of ${columns.join(", ")}`;
   if (isRestored) return "charged again after a restore";
   return since && at >= since.slice(0, at.length) ? "charged, still running" : "charged, never released";
 }
 
-/** Draw what was spent, charge by charge, and what is left. */
+/** Draw what was spent, charge by charge, and what is left; warn if the ledger was changed. */
 function spending(parent, account) {
   const bar = make(parent, "div", {
     class: "meter history",
@@ -56,6 +57,8 @@ function spending(parent, account) {
     const part = make(bar, "i", { title: `${charge} for ${purpose ?? "no stated purpose"}` });
     part.style.width = `${(100 * charge) / account.budget}%`;
   }
+  const doubt = `The ledger was changed: ${account.problem} Charges may be missing. See dproo ledger verify.`;
+  if (account.problem) make(parent, "p", { class: "warnings", role: "status" }, doubt);
 }
 
 /** Return what is left of the δ of a budget that has one. */
