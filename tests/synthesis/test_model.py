@@ -1,6 +1,7 @@
 """A model: rows and counts for nothing, one file, and a hash that tells a changed one apart."""
 
 import csv
+import io
 import json
 import re
 from collections import Counter
@@ -24,7 +25,7 @@ from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.schema.codebook import CodeBook
 from dproo.synthesis.fit import Law
-from dproo.synthesis.model import Model, ModelColumn, half_width
+from dproo.synthesis.model import Model, ModelColumn, Rows, half_width
 from dproo.synthesis.model import _hash as model_hash
 from dproo.synthesis.request import Measurement, TableRequest
 from dproo.synthesis.run import run
@@ -185,6 +186,17 @@ def test_files_hold_the_rows_and_say_that_they_are_synthetic(tmp_path):
     found = pq.read_table(tmp_path / "t.parquet")
     assert found.schema.metadata[b"synthetic"] == b"true"
     assert found["age"].to_pylist() == rows.columns["age"]
+
+
+def test_a_carriage_return_in_a_value_ends_no_row():
+    for columns in ({"note": ["a\rb", "c"], "n": [1, None]}, {"no\rte": ["a", "b"], "n": [1, 2]}):
+        text = Rows(columns, "").text()
+        lines = list(csv.reader(io.StringIO(text, newline="")))
+        assert lines == [
+            [*columns],
+            *([a, str(b or "")] for a, b in zip(*columns.values(), strict=True)),
+        ]
+    assert '"' not in Rows({"note": ["a", "c"], "n": [1, None]}, "").text()
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):

@@ -176,9 +176,14 @@ class Rows(Sequence[dict[str, Any]]):
         return file.getvalue()
 
     def _write_csv(self, file: TextIO) -> None:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self.columns)
         texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
+        # Python 3.12 writes a carriage return without quotes, where a reader ends the row.
+        every = {*self.columns, *(str(cell) for found in texts for cell in {*found})}
+        is_bare = not any("\r" in text for text in every)
+        writer = csv.writer(
+            file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if is_bare else csv.QUOTE_ALL
+        )
+        writer.writerow(self.columns)
         writer.writerows(zip(*texts, strict=True))
 
     def write(self, path: str | Path) -> None:
