@@ -78,6 +78,16 @@ def test_a_record_is_not_offered_as_a_column(words, tmp_path, monkeypatch):
     assert names("sample", str(table), "--column") == []
 
 
+def test_a_record_is_not_offered_in_fish_which_does_not_tell_the_whole_command(
+    tmp_path, monkeypatch
+):
+    table = tmp_path / "visits.csv"
+    table.write_text("SECRET,7\n")
+    monkeypatch.setenv("_DPROO_COMPLETE", "fish_complete")
+    monkeypatch.setenv("COMP_WORDS", f"dproo sample {table} --column ")
+    assert names("sample", str(table), "--column") == []
+
+
 def test_a_record_is_not_offered_where_the_defaults_state_that_there_is_no_header(
     tmp_path, monkeypatch
 ):

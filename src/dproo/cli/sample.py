@@ -70,9 +70,11 @@ def _columns(context: click.Context, _: click.Parameter, incomplete: str) -> lis
 
 
 def _may_lack_header(context: click.Context) -> bool:
-    """Return whether anything but the file's name declares how its lines are laid out."""
+    """Return whether anything but the file's name may declare how its lines are laid out."""
     from dproo.cli.commands import defaults  # noqa: PLC0415 - only a shell needs it here
 
+    if os.environ.get("_DPROO_COMPLETE", "").startswith("fish"):
+        return True  # fish does not tell what stands behind the cursor
     typed = os.environ.get("COMP_WORDS", "")
     known = [option for option in context.command.params if option.name in _LAYOUT]
     stated = defaults(None).get(context.info_name or "", {})
