@@ -137,6 +137,7 @@ def test_the_receipt_as_json_and_rows_as_text(folder, capsys):
         ("--rows", "5", "--out", "t.csv", "--model", "t.csv-metadata.json"),
         ("--rows", "5", "--out", "t.csv", "--model", "../{here}/t.csv-metadata.json"),
         ("--rows", "5", "--json"),
+        ("--rows", "5", "--model", "m.json", "--json"),
         ("--rows", "5", "--network", "star"),
         ("--rows", "5", "--network", "declared"),
         ("--rows", "5", "--delta", "2"),

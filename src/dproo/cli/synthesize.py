@@ -76,10 +76,8 @@ class Targets:
             whole("rows", self.rows, at_least=1, at_most=ROWS_MAX)
         elif self.out is not None or self.model is None:
             raise ValueError("--rows must be given: it says how many rows to draw.")
-        if is_json and self.out is None and self.model is None:
-            raise ValueError(
-                "--json must be used with --out or --model: it prints the receipt, not the rows."
-            )
+        if is_json and self.out is None and self.rows is not None:
+            raise ValueError("--json must be used with --out: it prints the receipt, not the rows.")
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
         if self.model is not None:
