@@ -539,7 +539,8 @@ def test_nothing_is_charged_for_an_answer_that_nobody_waits_for(
             desk.answer("sample", asked, is_awaited=is_awaited)
     else:
         assert desk.answer("sample", asked, is_awaited=is_awaited)["entry"] == 2
-    end = ("Nothing was charged.", "The charge stays; 'dproo ledger print 2' prints the release.")
+    kept = f"dproo ledger print 2 --ledger {folder / 'ledger.sqlite3'} prints it again, for free."
+    end = ("Nothing was charged.", f"The charge stays, and the release is kept: {kept}")
     told = capsys.readouterr().err
     assert told == (
         f"dproo mcp: sample: nobody waits for the answer any more. {end[asked_before - 1]}\n"

@@ -33,7 +33,7 @@ from dproo.errors import (
 )
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
 from dproo.ledger.ledger import always
-from dproo.releases.charge import dataset_name, protected, remedy
+from dproo.releases.charge import dataset_name, protected, remedy, reprint
 from dproo.releases.dataset import open as open_dataset
 from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field
@@ -244,10 +244,8 @@ class Desk:
         release = opened.row(offer.codebook, epsilon=exact)
         charged = cast("Charged", release.receipt.ledger)
         if not is_awaited():
-            _tell(
-                "sample: nobody waits for the answer any more. The charge stays; "
-                f"'dproo ledger print {charged.entry}' prints the release."
-            )
+            kept = reprint(release.receipt, self.ledger)
+            _tell(f"sample: nobody waits for the answer any more. {kept}")
         return {
             "row": release.value,
             "epsilon": release.receipt.epsilon_decimal,
