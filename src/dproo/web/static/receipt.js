@@ -116,7 +116,7 @@ export function showReceipt(receipt, at) {
     "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal?.toLowerCase(),
     "ε certified": `at most ${certified(receipt.certificate.epsilon)}. ${WHY}`,
     Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
-    Records: receipt.n?.toLocaleString("en") ?? "private",
+    [receipt.unit === "person" ? "People" : "Records"]: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
     Sampler: isTable ? "" : receipt.sampler,
     Dependencies: dependencies(receipt),
