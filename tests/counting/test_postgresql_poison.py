@@ -113,13 +113,14 @@ def database(postgresql: str, encoding: str) -> Iterator[str]:
             connection.execute("DROP DATABASE odd WITH (FORCE)")
 
 
-# A database's encoding, and text in it that does not become UTF-8, as bytes.
+# A database's encoding, and text in it that does not become UTF-8, or in which the bytes of U+FFFD
+# are those of two or three characters, as bytes.
 ODD = {
     "WIN1252": [b"\x81", b"\x8d", b"x\x90"],
     "WIN1253": [b"\xd2", b"\xff"],
-    "EUC_JP": [b"\x8f\xa2\xaf", b"\xad\xa1", b"\xa9\xa1"],
-    "LATIN1": [b"\x80", b"\xff"],
-    "EUC_KR": [b"\xc9\xa1", b"\xfe\xfe"],
+    "EUC_JP": [b"\x8f\xa2\xaf", b"\xad\xa1", b"\xa9\xa1", b"\xb7\xef\xbf\xbd", b"\xef\xbf\xbd\xa8"],
+    "LATIN1": [b"\x80", b"\xff", b"\xef\xbf\xbd", b"x\xef\xbf\xbd"],
+    "EUC_KR": [b"\xc9\xa1", b"\xfe\xfe", b"\xb0\xef\xbf\xbd", b"\xef\xbf\xbd\xa8"],
 }
 
 

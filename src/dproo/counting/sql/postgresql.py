@@ -114,7 +114,9 @@ POSTGRESQL = sql.Dialect(
         """ AND NOT ({} COLLATE "C" >= '#' AND {} COLLATE "C" < '$'))"""
     ),
     digest=f"encode(sha256({_STORED}), 'hex')",
-    is_replaced=f"position('\\xefbfbd'::bytea IN {_STORED}) > 0",
+    # In other encodings these are bytes of two characters: none has U+FFFD.
+    is_replaced="(getdatabaseencoding() IN ('UTF8', 'SQL_ASCII')"
+    f" AND position('\\xefbfbd'::bytea IN {_STORED}) > 0)",
 )
 
 
