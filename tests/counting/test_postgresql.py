@@ -251,6 +251,24 @@ def test_a_callers_session_waits_too_and_then_has_its_own_limits(
         assert limits() == [("10min",)] * len(names)
 
 
+@pytest.mark.usefixtures("server")
+def test_releases_of_one_connection_wait_together_and_leave_it_its_own_limits(
+    postgresql: str,
+) -> None:
+    """Threads may share a connection: the first to end must not set a limit for the others."""
+    name = "idle_in_transaction_session_timeout"
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute(f"SET {name} = '10min'")
+        scans = [
+            counting.prepare(connection, alphabets=[["a"]], columns=["code"], table="ward.visits")
+            for _ in range(3)
+        ]
+        for scan in scans:
+            assert connection.execute(f"SHOW {name}").fetchone() == ("0",)
+            scan.close()
+        assert connection.execute(f"SHOW {name}").fetchone() == ("10min",)
+
+
 def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postgresql: str) -> None:
     """From the check to the count nobody can change the table: the scan holds a lock."""
     scan = counting.prepare(postgresql, alphabets=[["a"]], columns=["code"], table="ward.visits")

@@ -107,7 +107,6 @@ class Session:
     connection: Any = field(repr=False)
     is_ours: bool
     is_repeatable: bool = False
-    _limits: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
@@ -126,7 +125,7 @@ class Session:
             raise TypeError("data must be a synchronous Connection of psycopg.")
         if database.closed:
             raise ValueError("data must be an open connection, got a closed one.")
-        with _turn(database):
+        with _shared(database).turn:
             _refuse_in_use(database)
         return cls(connection=database, is_ours=False, is_repeatable=is_repeatable)
 
@@ -136,7 +135,7 @@ class Session:
         psycopg = postgresql_url.driver()
         with ExitStack() as stack:
             if not self.is_ours:
-                stack.enter_context(_turn(self.connection))
+                stack.enter_context(_shared(self.connection).turn)
                 is_new = (
                     self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
                 )
@@ -182,10 +181,13 @@ class Session:
         """
         if self.is_ours:
             return
-        with _turn(self.connection):
-            self._lift_limits()
+        shared = _shared(self.connection)
+        with shared.turn:
+            shared.waiting.add(self)
+            self._lift(shared.limits)
 
-    def _lift_limits(self) -> None:
+    def _lift(self, limits: dict[str, str]) -> None:
+        """Lift limits, and note those that nobody else has lifted."""
         psycopg = postgresql_url.driver()
         is_idle = self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         for name in _IDLE:
@@ -194,16 +196,19 @@ class Session:
                 cursor = _plain_cursor(self.connection)
                 ((limit,),) = cursor.execute(f"SHOW {name}").fetchall()
                 cursor.execute(f"SET {which} = 0")
-                self._limits[which] = limit
+                limits.setdefault(which, limit)
 
     def close(self) -> None:
-        """Close a connection of our own, or set the limits of a caller's again."""
+        """Close a connection of our own, or set a caller's limits again once nobody waits."""
         if self.is_ours:
             _close(self.connection, os.getpid())
             return
-        with suppress(Exception), _turn(self.connection):
-            while self._limits:
-                which, limit = self._limits.popitem()
+        shared = _shared(self.connection)
+        with suppress(Exception), shared.turn:
+            shared.waiting.discard(self)
+            limits = {} if shared.waiting else dict(shared.limits)
+            for which, limit in limits.items():
+                del shared.limits[which]
                 with self.connection.transaction():
                     _plain_cursor(self.connection).execute(f"SET {which} = '{limit}'")
 
@@ -298,12 +303,26 @@ def _plain_cursor(connection: Any) -> Any:
     return cursor
 
 
-_TURNS: weakref.WeakKeyDictionary[Any, RLock] = weakref.WeakKeyDictionary()
+@dataclass(frozen=True)
+class _Shared:
+    """What threads that share a caller's connection have in common.
+
+    Attributes:
+        turn: whose turn it is: they may not share a transaction.
+        waiting: the sessions that have lifted the limits of the connection.
+        limits: the limits before the first of them.
+    """
+
+    turn: RLock = field(default_factory=RLock)
+    waiting: weakref.WeakSet[Session] = field(default_factory=weakref.WeakSet)
+    limits: dict[str, str] = field(default_factory=dict)
 
 
-def _turn(connection: Any) -> RLock:
-    """Return the lock of a caller's connection: threads may share it, but not a transaction."""
-    return _TURNS.setdefault(connection, RLock())
+_SHARED: weakref.WeakKeyDictionary[Any, _Shared] = weakref.WeakKeyDictionary()
+
+
+def _shared(connection: Any) -> _Shared:
+    return _SHARED.setdefault(connection, _Shared())
 
 
 @contextmanager
