@@ -372,6 +372,8 @@ def _count(
     table: StreamedTable, statement: str, columns: Sequence[Column], query: CountQuery
 ) -> tuple[Tally | Counts, ...]:
     read = [_reader(column, table, is_key=column.name == query.person) for column in columns]
+    if table.is_mariadb and columns[-1].kind == sql.TEXT:  # those of a person's text are null
+        query = replace(query, missing_texts=())
     steps = [*_prepared(statement), _MARIADB_RUN] if table.is_mariadb else [statement]
     with table.cursor() as cursor:
         for step in steps:
