@@ -373,29 +373,38 @@ def test_an_old_day_in_a_file_neither_fails_nor_moves(
             spark.conf.unset(name)
 
 
-OWN: list[tuple[str, dict[str, str]]] = [
+OWN: list[tuple[str, dict[str, Any]]] = [
     ("make_valid_utf8", {}),
     ("count", {}),
     ("octet_length", {"person": "who"}),
+    ("between", {"person": "size"}),
+    ("grouping", {"alphabets": [{"code": ["a", "b"]}, {"who": ["p"]}], "columns": []}),
 ]
 ORDER = "spark.sql.functionResolution.sessionOrder"
 
 
 def test_a_function_of_a_program_never_takes_the_place_of_one_of_spark(spark: Any) -> None:
     """Until Spark 4.2 one does by default, later where the session says so."""
-    rows = "VALUES ('a', 'p'), ('a', 'q'), ('b', 'r'), (NULL, NULL) AS t (code, who)"
-    asked = {"data": spark.sql(f"SELECT * FROM {rows}"), "alphabet": ["a", "b"], "column": "code"}
+    rows = "('a', 'p', 1D), ('a', 'q', 2D), ('b', 'r', 3D), (NULL, NULL, NULL)"
+    frame = spark.sql(f"SELECT * FROM VALUES {rows} AS t (code, who, size)")
+    asked: dict[str, Any] = {"alphabets": [["a", "b"]], "columns": ["code"]}
+
+    def counted(options: dict[str, Any]) -> list[int]:
+        with counting.prepare(frame, **asked | options) as scan:
+            scan.rehearse()
+            return list(scan.count_several()[0])
+
     order = spark.conf.get(ORDER) if spark.conf.isModifiable(ORDER) else None
     try:
-        for name, people in OWN:
+        for name, options in OWN:
             spark.udf.register(name, lambda *_: "a", "string")
             if order is not None:
-                assert list(counting.count(**asked, **people)) == [2, 1, 1]
+                assert counted(options) == [2, 1, 1]
                 spark.conf.set(ORDER, "first")
             with pytest.raises(ValueError, match=f"must have Spark's own function {name}, but"):
-                counting.count(**asked, **people)
+                counted(options)
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
-            assert list(counting.count(**asked, **people)) == [2, 1, 1]
+            assert counted(options) == [2, 1, 1]
             if order is not None:
                 spark.conf.set(ORDER, order)
     finally:

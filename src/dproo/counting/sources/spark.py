@@ -57,7 +57,8 @@ _OLD_DAYS = (
     *("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead"),
     "spark.sql.avro.datetimeRebaseModeInRead",
 )
-_FUNCTION = re.compile(r"\b[a-z_][a-z_0-9]*(?=\()")
+# Spark looks up these two operators like functions.
+_FUNCTION = re.compile(r"\b[a-z_][a-z_0-9]*(?=\()|\b(?:BETWEEN|GROUPING)\b")
 _OWN = "Class: org.apache.spark.sql.catalyst.expressions."
 # Spark writes a parameter into the text of the query, where a setting decides what a backslash
 # means; base64 has no special characters.
@@ -192,7 +193,7 @@ def _refuse_functions(session: Any, statement: str) -> None:
     path = attempt(lambda: session.conf.get("spark.sql.path.enabled"))
     if order in {"second", "last"} and path != "true":
         return
-    for name in sorted({*_FUNCTION.findall(statement)}):
+    for name in sorted({found.lower() for found in _FUNCTION.findall(statement)}):
         described = attempt(lambda: session.sql(f"DESCRIBE FUNCTION {name}").collect())  # noqa: B023
         # What is not found is part of the syntax.
         if described and not any(row[0].startswith(_OWN) for row in described):
