@@ -244,6 +244,9 @@ def test_a_bin_can_be_a_number_inside_it():
     numbers = {"schema": {"fields": [{"name": "age", "type": "number", "bins": [0, 1e-300, 2.5]}]}}
     value = sample([{"age": 1}] * 99, codebook=numbers, epsilon=9, within_bins=True).value["age"]
     assert value == "other" or (type(value) is float and 0 <= value < 2.5)
+    years = {"schema": {"fields": [{"name": "born", "type": "year", "bins": [1990, 2000.5]}]}}
+    value = sample([{"born": 1999}] * 99, codebook=years, epsilon=9, within_bins=True).value["born"]
+    assert value == "other" or (type(value) is int and 1990 <= value <= 2000)
     narrow = {"schema": {"fields": [{"name": "a", "type": "integer", "bins": [0.1, 0.9]}]}}
     shown = sample([{"a": 0}] * 9, codebook=narrow, epsilon=9, within_bins=True).value["a"]
     assert shown in {"[0.1, 0.9)", "other"}

@@ -102,6 +102,24 @@ def counts_of(request, rows):
 # The model
 
 
+@pytest.mark.parametrize(
+    ("kind", "bins", "least"),
+    [
+        ("integer", [0, 1e17, 1e18], 0),
+        ("integer", [-1e300, -1e18, 0], 1 - 10**18),
+        ("year", [1990, 2000.5], 1990),
+    ],
+)
+def test_whole_numbers_are_whole_within_every_bin(kind, bins, least):
+    """Also beyond 2^53, where integers are no longer exact doubles."""
+    fields = [{"name": "n", "type": kind, "bins": bins}]
+    rows = [{"n": 1999}, {"n": 2 * 10**17}, {"n": -2 * 10**17}]
+    model = opened(rows * 9).synthesize({"schema": {"fields": fields}}, epsilon=2)
+    for number in {*model.rows(50, within_bins=True).columns["n"]} - {"other", "[-1e+300, -1e+18)"}:
+        assert type(number) is int
+        assert least <= number < bins[-1]
+
+
 def test_one_charge_gives_rows_and_counts_for_nothing(ledger):
     model = opened(ROWS, ledger).synthesize(BOOK, epsilon=2, purpose="a course")
     charged = ledger.show()[0].spent

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from math import ceil
 from typing import Any
 
 from dproo.codebooks.draft import letters_of_type
@@ -29,7 +28,7 @@ from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
 from dproo.releases.request import POOR, Assurance, Drawn, Request, StagedRequest, longest_name
 from dproo.releases.row import folded
 from dproo.schema import Alphabet
-from dproo.schema.axis import Bins
+from dproo.schema.axis import Bins, whole_numbers
 from dproo.schema.codebook import CodeBook, Field
 from dproo.synthesis.families import CLIQUE_MAX, Family, cells
 from dproo.synthesis.model import Model, ModelColumn, half_width
@@ -411,11 +410,10 @@ def _column(field: Field) -> ModelColumn:
     letters = tuple(field[place] for place in range(field.size))
     labels = tuple(field.labels.get(str(letter)) for letter in letters) if field.labels else ()
     bins: tuple[tuple[float, float] | None, ...] = ()
-    is_integer = field.kind == "integer"
     if isinstance(field.axis, Bins):
         edges = [
-            None if is_integer and ceil(a) >= ceil(b) else (a, b)
+            None if field.is_whole and not whole_numbers(a, b) else (a, b)
             for a, b in pairwise(field.axis.edges)
         ]
         bins = tuple([*edges, None][: field.size])
-    return ModelColumn(field.name, letters, labels, bins, is_integer)
+    return ModelColumn(field.name, letters, labels, bins, field.is_whole)

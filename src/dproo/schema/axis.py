@@ -425,6 +425,15 @@ def between(low: float, high: float, share: float) -> float:
     return max(min(number, math.nextafter(high, low)), low)
 
 
+def whole_numbers(low: float, high: float) -> range:
+    """Return the integers in a bin that have at most 18 digits, like integers in cells.
+
+    >>> whole_numbers(0.5, 3), whole_numbers(1e17, 1e300)
+    (range(1, 3), range(100000000000000000, 1000000000000000000))
+    """
+    return range(max(math.ceil(low), 1 - RANGE_LIMIT), min(math.ceil(high), RANGE_LIMIT))
+
+
 def _edge(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) <= EXACT_FLOAT else repr(edge)
 

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclasses_field
 from functools import cached_property, partial
-from math import ceil, nextafter
+from math import nextafter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,6 @@ from dproo.core.paths import Origin, path_of, read_public, written
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import (
     OTHER,
-    RANGE_LIMIT,
     Axis,
     Bins,
     IntegerRange,
@@ -40,6 +39,7 @@ from dproo.schema.axis import (
     Letters,
     PeriodRange,
     between,
+    whole_numbers,
 )
 from dproo.schema.lookup import described
 from dproo.schema.reading import (
@@ -88,21 +88,25 @@ class Field:
         """The number of letters of the column."""
         return self.axis.size if self.outside is None else self.axis.listed
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its numbers are whole: integers, or years."""
+        return self.kind in {"integer", "year"}
+
     def __getitem__(self, place: int) -> Letter:
         return self.other if place == self.axis.listed else self.axis.letter(place)
 
     def within(self, place: int, source: RandomSource) -> Letter | float:
         """Return a uniform number from the bin at this place; any other letter unchanged.
 
-        The edges are public, so the number reveals no more than the bin. Integers have at most
-        18 digits, like integers in cells.
+        The edges are public, so the number reveals no more than the bin.
         """
         if not isinstance(self.axis, Bins) or place == self.axis.listed:
             return self[place]
         low, high = self.axis.edges[place : place + 2]
-        if self.kind == "integer":
-            first, past = max(ceil(low), 1 - RANGE_LIMIT), min(ceil(high), RANGE_LIMIT)
-            return first + source.below(past - first) if first < past else self[place]
+        if self.is_whole:
+            numbers = whole_numbers(low, high)
+            return numbers[source.below(len(numbers))] if numbers else self[place]
         return between(low, high, source.below(_STEPS) / _STEPS)
 
 

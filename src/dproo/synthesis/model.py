@@ -30,8 +30,7 @@ from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.network import INDEPENDENT
 from dproo.mechanisms.noise import Ratio
 from dproo.receipt import Receipt
-from dproo.schema.axis import RANGE_LIMIT, Bins, between
-from dproo.schema.reading import INTEGER, NUMBER, Reading
+from dproo.schema.axis import Bins, between, whole_numbers
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
 from dproo.synthesis.fit import LOWEST, QUIET, Array, Law
 from dproo.synthesis.request import (
@@ -106,9 +105,8 @@ class ModelColumn:
         low, high = edges
         if not self.is_integer:
             return between(low, high, share)
-        first = max(math.ceil(low), 1 - RANGE_LIMIT)  # integers in cells have no more digits
-        past = max(min(math.ceil(high), RANGE_LIMIT), first + 1)
-        return min(first + int(share * (past - first)), past - 1)
+        whole = whole_numbers(low, high) or [math.ceil(low)]
+        return whole[min(int(share * len(whole)), len(whole) - 1)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -627,7 +625,7 @@ def _column(part: dict[str, Any]) -> ModelColumn:
         raise TypeError
     is_integer = flag("is_integer", part["is_integer"])
     for low, high in (edges for edges in part["bins"] if edges is not None):
-        Bins.of([low, high]).check_reading(Reading(kind=INTEGER if is_integer else NUMBER))
+        Bins.of([low, high])
     bins = tuple(None if edges is None else tuple(edges) for edges in part["bins"])
     return ModelColumn(name, letters, labels, bins, is_integer)
 
