@@ -184,14 +184,17 @@ def test_an_entropy_failure_says_nothing_and_shows_nothing(ledger, monkeypatch):
     assert_failed_privately(ledger, failed)
 
 
-def test_a_ledger_that_cannot_record_keeps_the_release_unshown(ledger, monkeypatch):
-    def full(*_):
-        raise OSError(CANARY)
+@pytest.mark.parametrize("kind", [OSError, MemoryError, ValueError])
+def test_a_record_that_fails_in_any_way_does_not_cost_the_release(ledger, monkeypatch, kind):
+    def failed(*_):
+        raise kind(CANARY)
 
-    monkeypatch.setattr(Ledger, "record", full)
-    with pytest.raises(ReleaseError) as failed:
-        sample(DATA, **charged(ledger))
-    assert_failed_privately(ledger, failed)
+    monkeypatch.setattr(Ledger, "record", failed)
+    release = sample(DATA, **charged(ledger))
+    assert release.receipt.ledger.head is None
+    assert "and could not record it" in release.receipt.warnings[-1]
+    assert CANARY not in str(release.receipt)
+    assert ledger.show()[0].spent == 400_000_000
 
 
 def obstructed(ledger, monkeypatch, where, obstacle):
