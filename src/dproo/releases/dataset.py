@@ -208,7 +208,7 @@ class Dataset:
 
         Raises:
             TypeError, ValueError: an argument is wrong; nothing was charged, no record was read.
-            LedgerError: the ledger refused; no record was read.
+            LedgerError: the ledger refused; no record was read. A ChargedError: a charge may stand.
             ReleaseError: it failed after the charge, which stays.
             KeyboardInterrupt: stopped; the charge stays if the message says so.
         """
