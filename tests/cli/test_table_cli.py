@@ -92,6 +92,8 @@ def test_more_rows_are_free_and_repeatable(folder, capsys):
     assert told["synthetic"] is True
     assert len(told["rows"]) == 2
     assert run(["rows", "m.json", "--rows", "2", "--out", "more.csv"]) == 0
+    assert run(["rows", "m.json", "--rows", "2", "--out", "more.csv", "--plot", "m.png"]) == 2
+    assert not (folder / "m.png").exists()
     assert spent(folder) == 10**9
 
 

@@ -193,17 +193,18 @@ def rows_command(
     if is_plot_alone:
         idle = {"seed": None, "within_bins": False, "as_json": False}
         refuse_unused({**options, "as_json": as_json}, idle, (), "with --plot and no --rows")
+    targets = Targets(out=out, **options)
+    if not is_plot_alone:
+        targets.check(loaded.names, is_json=False)
+    if not is_plot_alone and out is None:
+        lists = (column.shown(labels=options["labels"]) for column in loaded.columns)
+        require_printable(() if as_json else (*loaded.names, *map(str, chain.from_iterable(lists))))
     if plot is not None:
         path, draw = picture(plot), figures()
         tables = {name: loaded.counts(name, labels=options["labels"]) for name in loaded.names}
         draw.write(path, lambda: draw.draw_columns(tables))
         if is_plot_alone:
             return
-    targets = Targets(out=out, **options)
-    targets.check(loaded.names, is_json=False)
-    if out is None:
-        lists = (column.shown(labels=options["labels"]) for column in loaded.columns)
-        require_printable(() if as_json else (*loaded.names, *map(str, chain.from_iterable(lists))))
     with waiting("drawing"):
         if as_json and out is None:
             rows = list(targets.drawn(loaded))
