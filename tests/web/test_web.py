@@ -314,6 +314,8 @@ def test_a_shape_gives_counts(page):
         ("certify?sampler=roo", "k must be given."),
         ("shape?name=zipf&k=3", "n must be given."),
         ("shape?name=zipf&n=x&k=3", "n must be an integer, got 'x'."),
+        ("shape?name=zipf&n=1_0&k=3", "n must be an integer, got '1_0'."),
+        ("shape?name=zipf&n=-1&k=3", "n must be at least 1, got -1."),
         ("plan?n=1&k=3&delta=1", "parameter must be one of alpha, epsilon, k, n, got 'delta'."),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,13 +141,12 @@ def texts_of(
 
 def integer_of(name: str, text: object) -> int:
     """Return the integer that a field of a form holds, in digits."""
-    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= _LONGEST):
+    if not (isinstance(text, str) and _INTEGER.fullmatch(text)):
         raise ValueError(refusal(name, "be an integer", text))
     return int(text)
 
 
-_LONGEST = 30
-"""More digits than any bound on an integer has."""
+_INTEGER = re.compile("-?[0-9]{1,30}")  # more digits than any bound on an integer has
 
 
 def _url(url: str, password: str) -> str:

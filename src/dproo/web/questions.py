@@ -156,13 +156,7 @@ def _parameters(fields: Fields, *required: str) -> dict[str, Any]:
     for name, text in fields.items():
         if name not in _NAMES:
             raise ValueError(refusal("parameter", f"be one of {', '.join(sorted(_NAMES))}", name))
-        if name in _WHOLE:
-            try:
-                known[name] = int(text)
-            except ValueError:
-                raise ValueError(refusal(name, "be an integer", text)) from None
-        else:
-            known[name] = text
+        known[name] = integer_of(name, text) if name in _WHOLE else text
     return known
 
 

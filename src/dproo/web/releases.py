@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any
 
-from dproo.core.checks import one_of, read_integer, whole
+from dproo.core.checks import one_of, whole
 from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
 from dproo.receipt import Receipt
@@ -30,7 +30,7 @@ from dproo.releases.charge import reprint
 from dproo.releases.run import between_steps, guarded
 from dproo.report import FAILED, USAGE, Verdict, verdict
 from dproo.synthesis.model import COUNTED, Model
-from dproo.web.folder import Folder
+from dproo.web.folder import Folder, integer_of
 from dproo.web.orders import Order
 
 ROWS_MAX = 100_000
@@ -128,10 +128,7 @@ def shown(receipt: Receipt) -> dict[str, Any]:
 def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict[str, Any]:
     """Return rows of a private table as the text of a CSV file, or as Parquet in base64."""
     one_of("format", kind, ("csv", "parquet"))
-    is_number = isinstance(rows, str) and rows.isascii() and rows.isdecimal()
-    size = whole(
-        "rows", read_integer("rows", rows) if is_number else rows, at_least=1, at_most=ROWS_MAX
-    )
+    size = whole("rows", integer_of("rows", rows), at_least=1, at_most=ROWS_MAX)
     made = Model.of_receipt(receipt).rows(size)
     if kind == "csv":
         return {"text": made.text()}
