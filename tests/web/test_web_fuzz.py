@@ -180,7 +180,19 @@ def test_a_body_that_is_cut_by_the_end_of_its_client_does_not_pass():
     assert seen == []
 
 
-def ask(gate, path, *, method="GET", headers=(), parts=()):
+def test_the_port_of_http_is_left_out_of_a_host_as_browsers_do():
+    async def page(scope, receive, send):
+        del scope, receive
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    found = {
+        host: ask(Gate(page, port=80), "/plan", host=host)[0]["status"]
+        for host in (b"127.0.0.1", b"localhost", b"127.0.0.1:1", b"evil.example")
+    }
+    assert [*found.values()] == [200, 200, 421, 421]
+
+
+def ask(gate, path, *, method="GET", headers=(), parts=(), host=b"127.0.0.1:1"):
     """Return the messages that a gate sends for one request."""
     sent, parts = [], list(parts)
     scope = {
@@ -189,7 +201,7 @@ def ask(gate, path, *, method="GET", headers=(), parts=()):
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [(b"host", b"127.0.0.1:1"), *headers],
+        "headers": [(b"host", host), *headers],
     }
 
     async def receive():

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dproo.web.answering import Refusal, refused, values
 
+HTTP = 80
 BODY_MAX = 64 << 10
 CODEBOOK_MAX = 1 << 20
 TARGET_MAX = 4 << 10
@@ -53,7 +54,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, port: int) -> None:
         self._app = app
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        end = "" if port == HTTP else f":{port}"  # browsers leave it out
+        self._hosts = {f"{name}{end}" for name in ("127.0.0.1", "localhost")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request: refuse it, or pass it on with its whole body."""
