@@ -1018,7 +1018,7 @@ def test_an_address_keeps_the_column_that_tells_people_apart_or_says_that_it_is_
         other.wait_for_selector("#data-refused:has-text('“gone”, which told people apart')")
 
 
-def test_the_column_that_tells_people_apart_stays_when_the_columns_are_read_again(browser, home):
+def test_what_was_stated_about_data_stays_when_its_columns_are_read_again(browser, home):
     (home.folder / "people.csv").write_text("patient;ward\n" + "1;north\n2;south\n" * 50)
     with visit(browser, home, "release", refusals=1) as page:
         choose(page, "people.csv")
@@ -1026,12 +1026,16 @@ def test_the_column_that_tells_people_apart_stays_when_the_columns_are_read_agai
         page.fill(column("ward", "textarea"), "north, south")
         page.click("#step-privacy summary")
         page.select_option("#person", "patient")
+        page.fill("#dataset", "mine")
+        page.press("#dataset", "Tab")
         page.click("#layout summary")
         for encoding, end in (("nonsense", ".wrong"), ("latin-1", "#columns .column")):
             page.fill("#encoding", encoding)
             page.press("#encoding", "Tab")
             page.wait_for_selector(f"{end}:visible")
+        page.wait_for_selector(column("ward", ".preview:has-text('north, south')"))
         assert page.input_value("#person") == "patient"
+        assert page.input_value("#dataset") == "mine"
         page.wait_for_url("**person=patient**")
         page.fill("#encoding", "")
         page.fill("#delimiter", ",")
@@ -1040,6 +1044,8 @@ def test_the_column_that_tells_people_apart_stays_when_the_columns_are_read_agai
         choose(page, "admissions.csv")
         page.wait_for_url("**data=admissions.csv**")
         assert "person" not in page.url
+        assert not page.is_checked(column("ward", "[type=checkbox]"))
+        assert page.input_value("#dataset").endswith("admissions.csv")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import { copies } from "./saving.js";
 import { choose, dataOf, fileName, isNamed, onDrop, showFiles, showLeft, showSource } from "./source.js";
 
 const start = read();
-const saved = history.state; // what was written about the data when the room was left
+let saved = history.state; // what was last written about the data, also before the room was left
 for (const id of ["n", "epsilon", "delta", "delimiter", "encoding", "table", "sampler"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
@@ -97,13 +97,14 @@ const forecast = latest(foresee, {
 
 /** Read the columns of the data from header or schema. */
 async function readColumns({ focuses = false, book = null } = {}) {
+  if (hasColumns) saveChoices();
   withdrawAll();
   clear(find("step-data"));
   const { signal } = (reading = new AbortController());
   try {
     const { dataset: _, ...body } = dataOf();
     const found = await ask("columns", { body, signal });
-    const isSame = saved?.data === body.data;
+    const isSame = saved?.data === body.data && saved.table === body.table;
     hasColumns = true;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
@@ -134,6 +135,7 @@ function forget() {
     return;
   }
   person = "";
+  hasColumns = false; // those of the other data
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
@@ -198,6 +200,7 @@ function saveChoices() {
   const isListed = fileName() && hasColumns && builder.ticked.length && !builder.isFinding;
   const written = {
     data: choices.data,
+    table: dataOf().table,
     book: isListed ? builder.book() : null,
     ticked: builder.names,
     network: find("network").value,
@@ -206,6 +209,7 @@ function saveChoices() {
   };
   // Until the columns are there, what was saved about this data still stands.
   const isUnread = !hasColumns && saved?.data === choices.data;
+  if (hasColumns) saved = written;
   keep(choices, isUnread ? saved : written);
 }
 
