@@ -250,8 +250,9 @@ def test_a_part_of_the_layout_holds_wherever_it_is_stated(name):
 def test_only_a_file_has_a_layout(name, data):
     value, book = STATED[name]
     stated = {name: value} | ({"has_header": False} if name == "names" else {})
-    with pytest.raises(ValueError, match="format and layout must be left out"):
-        dproo.open(data, layout=Layout(**stated))
+    for where in ({"data": data}, {"data": "a.parquet", "engine": "spark"}):
+        with pytest.raises(ValueError, match="format and layout must be left out"):
+            dproo.open(**where, layout=Layout(**stated))
     # A code book may describe a file that the same records also stand in.
     assert dproo.open(data).source.described_by(book).data is data
 

@@ -236,7 +236,8 @@ def _in_options(record: logging.LogRecord) -> bool:
 def source_of(data: str, options: Mapping[str, Any]) -> Source:
     """Return the data that a command names; the user's defaults for files are for files alone."""
     given = click.get_current_context().get_parameter_source
-    is_file = not is_url(data)
+    engine = options.get("engine")
+    is_file = engine is None and not is_url(data)
     layout = Layout(
         **{
             name: options[name]
@@ -247,8 +248,8 @@ def source_of(data: str, options: Mapping[str, Any]) -> Source:
     return Source(
         data=data,
         table=options["table"],
-        engine=options.get("engine"),
-        layout=stated_for(data, layout),
+        engine=engine,
+        layout=stated_for(data, layout, engine),
     )
 
 

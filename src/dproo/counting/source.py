@@ -98,13 +98,13 @@ class Source:
         return prepare(self.data, alphabets=alphabets, columns=columns, **where)
 
 
-def stated_for(data: Any, layout: Layout) -> Layout:
-    """Return a layout that was stated for data; only files have one."""
+def stated_for(data: Any, layout: Layout, engine: str | None) -> Layout:
+    """Return a layout that was stated for data; only files have one, and Spark reads none."""
     is_text = isinstance(data, str | os.PathLike)
-    if layout != PLAIN and (not is_text or is_url(data)):
+    if layout != PLAIN and (not is_text or is_url(data) or engine is not None):
         raise ValueError(
-            "format and layout must be left out: the data is no file. A database, a frame and"
-            " records in memory have their own."
+            "format and layout must be left out: the data is no file that is read here. A database,"
+            " a frame, records in memory and whatever Spark reads have their own."
         )
     return layout
 

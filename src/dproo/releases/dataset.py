@@ -101,7 +101,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         data=data,
         table=table,
         engine=engine,
-        layout=stated_for(data, parts if layout is None else parts.over(layout)),
+        layout=stated_for(data, parts if layout is None else parts.over(layout), engine),
     )
     if isinstance(ledger, Charge):
         if dataset is not None:
