@@ -1250,10 +1250,13 @@ MUTANTS = {
         "sqlalchemy._prepare", "    session(settings)\n", "    pass\n", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
     ),
     "PostgreSQL ends an idle session while the ledger is charged": (
-        "Session._lift_limits", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,
+        "Session._lift", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,
     ),
     "the limits of an idle session are not set again": (
-        "Session.close", "while self._limits:", "while not self:", PATIENT,
+        "Session.close", "limits.items()", "()", PATIENT,
+    ),
+    "the first release of a connection to end sets its limits again": (
+        "Session.close", "{} if shared.waiting else dict(shared.limits)", "dict(shared.limits)", "counting/test_postgresql.py::test_releases_of_one_connection_wait_together_and_leave_it_its_own_limits",
     ),
     "a code book states the rule of texts where numbers were sought": (
         "DiscoveryRequest.words_of", "max((self.text_rule, *rules), key=lambda used: used.certain)", "self.text_rule", "releases/test_discovery.py::test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among_texts",
