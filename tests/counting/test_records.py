@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -14,6 +15,7 @@ import pytest
 from support.draws import DICE, SOAK, some
 
 from dproo import Layout, counting
+from dproo.counting.query import Where
 from dproo.counting.sources import file_scan
 from dproo.counting.sources.text.records import Parts, Syntax
 
@@ -118,3 +120,16 @@ def test_parts_have_whole_records_and_fit_into_the_buffer() -> None:
         found = [b"".join(part) for part in parts]
         assert max(map(len, found)) <= length + 5 * (500 + 2 * 64) // 2
         assert all(part.endswith(b"\n") for part in found if part)  # the last one may be empty
+
+
+@pytest.mark.parametrize("who", [{}, {"person": "p"}])
+def test_cells_outside_are_not_kept_however_long_they_are(who: Where) -> None:
+    records = ({"p": i, "c": f"{i:6}" * 500, "d": "a"} for i in range(20_000))
+    tracemalloc.start()
+    try:
+        counts = counting.count(records, alphabet={"c": ["a"], "d": ["a"]}, **who)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert list(counts) == [0, 20_000]
+    assert most < 25 << 20  # all cells have 60 MB

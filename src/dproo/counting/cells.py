@@ -21,7 +21,7 @@ from dproo.schema import Alphabet
 from dproo.schema.axis import LONGEST_OPEN
 from dproo.schema.cell import library_of, text_of
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 12  # cells, which may be long
 _NAMELESS = (str, tuple, list, int, float, type(None))  # most records: recognised fast
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}

@@ -16,9 +16,11 @@ from dproo.core.partition import scatter
 from dproo.counting.boundary import pass_over
 from dproo.counting.query import CountQuery
 from dproo.schema import OTHER, Alphabet
-from dproo.schema.axis import Axis, OpenText, is_open_letter
+from dproo.schema.axis import LONGEST_OPEN, Axis, OpenText, is_open_letter
 
 _CHUNK = 1 << 18
+_ROWS = 1 << 10  # records at a time, whose cells may be long
+_CACHED = 1 << 16  # texts of a column
 _WORD = 1 << 64
 _MANY = 128  # with more records per letter it is faster to draw how many each letter gets
 
@@ -55,7 +57,7 @@ class Tally:
     def several(cls, rows: Iterable[Sequence[Any]], *, query: CountQuery) -> tuple[Tally, ...]:
         """Add up groups of records by every alphabet; the rows are read once."""
         sums = _Sums(query)
-        for part in _chunks(rows):
+        for part in _chunks(rows, _ROWS):
             sums.add(part, range(len(query.alphabets)))
         return sums.tallies()
 
@@ -74,7 +76,7 @@ class Tally:
             return cls.several(rows, query=query)
         marks_of = itemgetter(slice(width))
         sums = _Sums(query)
-        for part in _chunks(rows):
+        for part in _chunks(rows, _CHUNK):
             for marked, group in groupby(sorted(part, key=marks_of), key=marks_of):
                 sums.add([row[width:] for row in group], by_marks[tuple(marked)])
         return sums.tallies()
@@ -94,9 +96,9 @@ class Tally:
         return Counts.sparse(seen, k=self.alphabet.k)
 
 
-def _chunks(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+def _chunks(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
     rest = iter(rows)
-    while part := list(islice(rest, _CHUNK)):
+    while part := list(islice(rest, size)):
         yield part
 
 
@@ -165,13 +167,15 @@ def kinds_of(cells: Iterable[object]) -> set[int]:
 
 
 class _Places(dict[str | None, int | None]):
-    """The places of the cells of one column, cached by text."""
+    """The places of the cells of one column; many, but not all, are cached by their short texts."""
 
     def __init__(self, axis: Axis) -> None:
         self.axis = axis
 
     def __missing__(self, cell: str | None) -> int | None:
-        place = self[cell] = self.axis.index(cell)
+        place = self.axis.index(cell)
+        if len(self) < _CACHED and len(cell or "") <= LONGEST_OPEN:
+            self[cell] = place
         return place
 
     def of(self, cells: Sequence[Any]) -> list[int | None]:

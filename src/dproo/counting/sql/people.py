@@ -84,6 +84,8 @@ def kept_rows(rows: Iterable[Sequence[Any]], query: CountQuery) -> Iterator[tupl
         person, cells = (person, read) if person else (NOBODY, nothing)
         keys = tuple(map(_key, query.axes, cells))
         rank = rank_of(query.salt, person, keys)
+        # Cells outside may be long, and are kept until the end.
+        cells = [cell if key else None for cell, key in zip(cells, keys, strict=True)]
         chosen = people.setdefault(person, [])
         entry = -int(rank, 16), place, cells  # the largest rank is dropped first
         if len(chosen) < query.records_per_person:
