@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
@@ -257,6 +260,19 @@ def test_a_file_without_locks_that_changes_while_it_is_read_is_not_counted(
         with pytest.raises(ReleaseError) if mode == "WAL" else nullcontext():
             assert scan.count().n == 9999
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize("cell", ["i", "(SELECT count(*) FROM n)"])
+def test_an_interrupt_ends_a_query_that_takes_long(tmp_path: Path, cell: str) -> None:
+    """A view may compute for hours before its first row, or for its next one."""
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12)"
+    view = f"CREATE VIEW v AS {numbers} SELECT {cell} AS c FROM n WHERE i % 1e12 = 0"
+    path, begun = made(tmp_path / "a.sqlite3", view), time.monotonic()
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        counting.count(path, table="v", column="c", alphabet=["x"])
+    assert time.monotonic() - begun < 30
 
 
 def test_an_interrupted_change_is_met_with_a_remedy(visits: Path) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dproo.core.checks import refusal
+from dproo.core.counts import Counts
+from dproo.counting.boundary import interruptible
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import LIST_THEM, Column, require_columns, united
 from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE
@@ -19,6 +21,7 @@ from dproo.counting.sources.rows import excel
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.rows import statistics as statistics_files
 from dproo.counting.table import Table
+from dproo.counting.tally import Tally
 from dproo.schema.axis import Bins
 
 Rows = Iterator[Sequence[Any]]
@@ -64,11 +67,11 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         for file in files:
             file.try_rows(places)
-        return Scan(
-            engine="files",
-            _query=query,
-            _read=lambda: count_rows((row for file in files for row in file.rows(places)), query),
-        )
+
+        def count() -> Sequence[Tally | Counts]:
+            return count_rows((row for file in files for row in file.rows(places)), query)
+
+        return Scan(engine="files", _query=query, _read=lambda: interruptible(count))
 
     return Table(columns=columns, plan=plan)
 

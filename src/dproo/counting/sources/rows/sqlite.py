@@ -21,7 +21,8 @@ from dproo.counting.sql import statements as sql
 
 Result = TypeVar("Result")
 
-_PART = 1 << 12  # rows
+_PART = 1 << 10  # rows, whose cells may be long
+_STEPS = 1 << 18  # of a query, between two of which Python handles a signal
 _WAL = b"\2"
 # A column may hold anything, whatever its type; a moment is text with a day and a time.
 _KINDS = dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)
@@ -70,6 +71,7 @@ def connected(file: Opened) -> sqlite3.Connection:
         uri = f"{Path(place).as_uri()}?{options}"
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         connection.text_factory = repaired
+        connection.set_progress_handler(lambda: 0, _STEPS)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if not file.is_at(place):
