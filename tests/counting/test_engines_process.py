@@ -185,6 +185,29 @@ def test_a_pattern_finds_nothing_that_a_writer_has_not_finished(end: str, tmp_pa
         assert list(counting.count(tmp_path / pattern, alphabet=["x"], column="a")) == [1, 0]
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_a_pattern_that_leaves_out_a_folder_of_data_is_refused(end: str, tmp_path: Path) -> None:
+    """Spark calls a folder by the name that others give to a file."""
+    for name in ("2024", "2025.x/part-0", "other/note"):
+        file = tmp_path / f"{name.replace('.x', '.' + end)}.{end}"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("a\nx\n")
+        if end == "parquet":
+            pq.write_table(pa.table({"a": ["x"]}), file)
+    for pattern in (f"*.{end}", "2025*", "*"):
+        with pytest.raises(ValueError, match="be a pattern without folders of data"):
+            counting.prepare(tmp_path / pattern, alphabets=[["x"]], columns=["a"])
+    for pattern, n in ((f"**/*.{end}", 3), (f"2025.{end}/*", 1), ("2024*", 1)):
+        assert counting.count(tmp_path / pattern, alphabet=["x"], column="a").n == n
+
+
+def test_a_folder_of_parquet_files_may_be_called_like_any_file(tmp_path: Path) -> None:
+    for name in ("visits.db", "visits.xlsx", "visits.csv"):
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table({"a": ["x"]}), tmp_path / name / "part-0.parquet")
+        assert list(counting.count(tmp_path / name, alphabet=["x"], column="a")) == [1, 0]
+
+
 LOGS = (
     "_delta_log/00000000000000000000.json",
     ".hoodie/hoodie.properties",

@@ -16,7 +16,7 @@ from pathlib import Path, PosixPath
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
-from dproo.counting.layout import is_parquet
+from dproo.counting.layout import FORMATS, PLAIN, is_parquet
 from dproo.counting.single_pass import STDIN, must_be_reread
 from dproo.errors import POSIX_ONLY, DamagedFileError, UnpreparedError
 from dproo.schema.axis import Axis
@@ -239,14 +239,20 @@ def paths_of(path: str) -> list[str]:
     """Return a file, all files that a pattern matches, or all Parquet files of a folder.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is none, or a pattern leaves out folders of data.
     """
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path raises where a name is too long
     if not is_folder and os.path.exists(path):  # noqa: PTH110
         return [path]
     # A folder of Parquet files, as Spark writes it.
     pattern = os.path.join(glob.escape(path), "**", "*") if is_folder else path  # noqa: PTH118
-    matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
+    named = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    matches = [name for name in named if not os.path.isdir(name)]  # noqa: PTH112
+    if not is_folder and _left_out({*named} - {*matches}, matches):
+        raise ValueError(
+            refusal("data", "be a pattern without folders of data, such as Spark writes", path)
+            + " Name the files in them, too, as '**/*.parquet' does."
+        )
     found = list(filter(is_parquet, matches)) if is_folder else matches
     if not found:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
@@ -262,6 +268,12 @@ def paths_of(path: str) -> list[str]:
                 + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
             )
     return found
+
+
+def _left_out(folders: Iterable[str], files: Iterable[str]) -> set[Path]:
+    """Return the folders that are called like a file of data, but have none of these files."""
+    of_data = {Path(folder) for folder in folders if PLAIN.ending_of(folder)[0] in FORMATS}
+    return of_data and of_data - {above for file in files for above in Path(file).parents}
 
 
 def _matched_folders(file: str, pattern: str) -> set[str]:

@@ -49,7 +49,8 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         return None
     layout = query.layout
     suffix, compression = layout.ending_of(str(os.fspath(data)))
-    if compression is not None or FORMATS.get(suffix) not in ROWS:
+    is_folder = os.path.isdir(data)  # noqa: PTH112 - a text need not be a path
+    if compression is not None or FORMATS.get(suffix) not in ROWS or is_folder:
         return None
     query.require_column("file", remedy=LIST_THEM)
     opened = find_files(data)
