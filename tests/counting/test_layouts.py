@@ -486,6 +486,15 @@ def test_an_encrypted_parquet_file_is_refused_before_its_charge(tmp_path, plaint
             counting.prepare(tmp_path / "a.parquet", alphabets=[["x"]], columns=[column])
 
 
+def test_a_parquet_file_that_nothing_unpacks_is_refused_before_its_charge(tmp_path):
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "a.parquet", compression="lz4")
+    content = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(content.replace(b"\x15\x0e", b"\x15\x06"))  # LZO
+    assert pq.read_metadata(tmp_path / "a.parquet").row_group(0).column(0).compression == "LZO"
+    with pytest.raises(ValueError, match="Parquet files without LZO compression"):
+        counting.prepare(tmp_path / "a.parquet", alphabets=[["x"]], columns=["a"])
+
+
 def test_every_encoding_of_a_parquet_file_is_read(tmp_path):
     """A file of a pattern may have another encoding than the others."""
     numbers = [7, None, 8]

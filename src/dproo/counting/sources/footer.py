@@ -50,7 +50,7 @@ def chunks_of(file: Opened) -> Iterator[Chunk]:
         for column in group[_COLUMNS]:
             stored = column[_COLUMN]
             yield Chunk(
-                path=tuple(name.decode() for name in stored[_PATH]),
+                path=tuple(name.decode(errors="replace") for name in stored[_PATH]),
                 compression=_CODECS[stored[_CODEC]],
                 is_split=stored[_TYPE] == _FIXED and _SPLIT in stored[_ENCODINGS],
             )
