@@ -148,6 +148,34 @@ def test_no_character_in_a_cell_makes_a_sheet_unreadable(
     assert list(counts) == [2, 0, 21]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf-16", "iso-8859-1", "windows-1252"])
+def test_a_sheet_is_read_alike_in_every_encoding(tmp_path: Path, encoding: str) -> None:
+    book = openpyxl.Workbook()
+    for cell in ("c", "\xe9", "b&#1;", "\xff"):
+        book.active.append([cell])
+    book.save(path := tmp_path / "x.xlsx")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "y.xlsx", "w") as new:
+        for part in old.namelist():
+            content = old.read(part)
+            if part.endswith(("sheet1.xml", "sharedStrings.xml")):
+                text = content.decode().replace("&amp;#1;", "&#1;").partition("?>")
+                body = text[2] or text[0]  # openpyxl may declare nothing
+                content = f"<?xml version='1.0' encoding='{encoding}'?>{body}".encode(encoding)
+            new.writestr(part, content)
+    letters = ["\xe9", "b\ufffd", "\xff"]
+    counts = counting.count(tmp_path / "y.xlsx", alphabet=letters, column="c")
+    assert list(counts) == [1, 1, 1, 0]
+
+
+def test_a_sheet_in_an_unknown_encoding_is_refused_before_its_charge(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["c"])
+    declared = b"<?xml version='1.0' encoding='x'?><worksheet"
+    path = with_bytes(book, tmp_path, {b"<worksheet": declared})
+    with pytest.raises(ValueError, match="be a readable Excel file"):
+        counting.prepare(path, alphabets=[["a"]], columns=["c"])
+
+
 def test_a_character_that_a_sheet_refers_to_is_itself(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["p", "c"], ["1", "MARK"], ["2", "MARK2"]):

@@ -12,6 +12,7 @@ import posixpath
 import re
 import sys
 import zipfile
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -25,7 +26,10 @@ from xml.etree.ElementTree import Element
 from dproo.core.checks import refusal
 from dproo.counting.boundary import required
 from dproo.counting.fit import Column, tables_listed
+from dproo.counting.layout import UTF_8
 from dproo.counting.sources.text.cleaning import UNREADABLE, valid_text
+from dproo.counting.sources.text.files import transcoded
+from dproo.counting.sources.text.header import UTF_16, text_encoding
 from dproo.counting.sql import statements as sql
 from dproo.schema.cell import BEYOND
 
@@ -44,9 +48,7 @@ _NEVER_XML = re.compile(
 _BEGUN = re.compile(rb"(?:&(?:#(?:[0-9]{0,64}|x[0-9A-Fa-f]{0,64}))?)?\Z")
 _OF_XML = re.compile("[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Parts are in UTF-8 or UTF-16; a few programs declare another encoding.
-_OTHER_ENCODING = re.compile(
-    rb"\xff\xfe|\xfe\xff|<\?xml[^>]*encoding\s*=\s*[\"'](?!utf-8[\"'])", re.IGNORECASE
-)
+_ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
 # Formats without a code of their own.
 _MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
 _TIMES = {*range(18, 22), *range(32, 36), 45, 47, 55, 56}  # in some languages, if not in all
@@ -258,7 +260,7 @@ OTHERS = (".xls", ".xlsb", ".ods")
 """The endings of files whose sheets cannot be read row by row."""
 
 HEADER_MAX = 1 << 22
-"""The most bytes of XML that a sheet may have up to the end of its first row."""
+"""The most characters of XML that a sheet may have up to the end of its first row."""
 
 _ROW = ("worksheet", "sheetData", "row")
 _STRING = ("sst", "si")
@@ -428,7 +430,7 @@ def _elements(
     An element nested in one of the same name, such as a row in a cell, is part of it.
 
     Raises:
-        ValueError: more than ``at_most`` bytes were read.
+        ValueError: more than ``at_most`` characters were read.
     """
     parser: Any = ET.XMLPullParser(events=("start", "end"))
     above: list[ET.Element] = []
@@ -451,25 +453,26 @@ def _elements(
         parser.close()
 
 
-def _accepted(content: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a part, with U+FFFD for bytes and characters that no parser accepts.
+def _accepted(content: IO[bytes]) -> Iterator[str]:
+    """Yield the text of a part, with U+FFFD for bytes and characters that no parser accepts.
 
     >>> from io import BytesIO
     >>> content = BytesIO("<t>\uffff&#1;</t>".encode())
-    >>> b"".join(_accepted(content)).decode() == "<t>\ufffd\ufffd</t>"
+    >>> "".join(_accepted(content)) == "<t>\ufffd\ufffd</t>"
     True
     """
     start = content.read(_DECLARATION)
     blocks = chain([start], iter(lambda: content.read(_BLOCK), b""))
-    if _OTHER_ENCODING.match(start):
-        yield from blocks
-        return
+    declared, is_marked = _ENCODING.match(start), start[:2] in {BOM_UTF16_LE, BOM_UTF16_BE}
+    encoding = text_encoding(UTF_16 if is_marked else declared[1].decode() if declared else UTF_8)
+    if encoding is None:
+        raise ValueError
     begun = b""
-    for block in valid_text(blocks):
+    for block in valid_text(blocks if encoding == UTF_8 else transcoded(blocks, encoding)):
         whole = begun + block
         begun = _BEGUN.search(whole)[0]  # type: ignore[index]
-        yield _NEVER_XML.sub(_readable, whole[: len(whole) - len(begun)])
-    yield begun
+        yield _NEVER_XML.sub(_readable, whole[: len(whole) - len(begun)]).decode()
+    yield begun.decode()
 
 
 def _readable(match: re.Match[bytes]) -> bytes:

@@ -112,7 +112,7 @@ class TextFile:
             blocks = after(blocks, self.header.length)
         elif self.encoding == "utf-8-sig":
             blocks = unmarked(blocks)
-        return blocks if self.encoding in _UTF_8_TOO else _transcoded(blocks, self.encoding)
+        return blocks if self.encoding in _UTF_8_TOO else transcoded(blocks, self.encoding)
 
     def begins_with(self, sign: bytes) -> bool:
         """Return whether a character is the first after a byte-order mark and blanks."""
@@ -131,7 +131,8 @@ def unmarked(blocks: Iterator[bytes]) -> Iterator[bytes]:
     yield from blocks
 
 
-def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the same text in UTF-8, with U+FFFD for bytes that are not text."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     for block in blocks:
         yield decoder.decode(block).encode(errors="replace")
