@@ -132,6 +132,11 @@ def test_data_that_no_engine_knows_is_refused(data: object) -> None:
         counting.prepare(data, alphabets=[["a"]])
 
 
+def test_ready_counts_are_in_no_table() -> None:
+    with pytest.raises(TypeError, match="data must be a list, an array, a frame"):
+        counting.prepare({"a": 3}, alphabets=[["a"]], table="visits")
+
+
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [

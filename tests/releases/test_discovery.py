@@ -171,6 +171,8 @@ def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="data must have a header or a schema"):
         dproo.open(rows).codebook(**SURE)
     check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
+    with pytest.raises(ValueError, match="must have named columns if their values are to be found"):
+        dproo.open(frame.to_numpy()).codebook(columns=names, **SURE)
 
 
 @pytest.mark.parametrize("source", ["list", "objects", "jsonl", "excel", "sqlite"])

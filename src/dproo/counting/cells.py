@@ -158,9 +158,9 @@ READY_MAX = 1 << 80
 """The most records of ready counts: samplers take no more."""
 
 
-def open_counts(data: Any, _: CountQuery) -> Table | None:
+def open_counts(data: Any, query: CountQuery) -> Table | None:
     """Return ready counts as a table, or None if data is not counts."""
-    if not isinstance(data, Counts | Mapping):
+    if query.table is not None or not isinstance(data, Counts | Mapping):
         return None
     return Table(columns=None, plan=lambda _, query: _planned_counts(data, query))
 

@@ -27,12 +27,16 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     return Table(columns=None, plan=lambda _, query: _planned_array(data, query))
 
 
+_FRAME = " Make a frame of it: pandas.DataFrame(data, columns=[...])."
+
+
 def _planned_array(data: Any, query: CountQuery) -> Scan:
     if query.person is not None:
         raise ValueError(
-            "person must be the name of a column, but columns of an array have no names. Make a"
-            " frame of it: pandas.DataFrame(data, columns=[...])."
+            "person must be the name of a column, but columns of an array have no names." + _FRAME
         )
+    if {*query.columns} < {*query.order}:
+        raise ValueError("data must have named columns if their values are to be found." + _FRAME)
     columns = _array_columns(data, query.columns if query.alphabets[0].columns else ())
     return Scan(
         engine="cells",
