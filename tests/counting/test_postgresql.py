@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 import sqlalchemy as sa
 from psycopg.rows import dict_row
 from support.commands import Started
-from support.databases import counted, role_of
+from support.databases import Held, counted, role_of
 from support.releasing import sample
 
 import dproo
@@ -279,6 +280,30 @@ def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postg
     assert list(scan.count()) == [7, 0]
     server.execute("RESET lock_timeout")  # the connection has just been closed
     server.execute("TRUNCATE visits")
+
+
+def test_what_others_write_meanwhile_ends_no_count(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    """A serializable reader may be ended if one writer has read what another one changed."""
+    server.execute("CREATE TABLE days (today int); INSERT INTO days VALUES (1)")
+    view, strict = Held(server), "-c default_transaction_isolation=serializable"
+    with ExitStack() as stack:
+        mine, reader, writer = (
+            stack.enter_context(psycopg.connect(postgresql, options=strict)) for _ in range(3)
+        )
+        reader.execute("INSERT INTO ward.visits SELECT 'b' FROM ward.days")
+        writer.execute("UPDATE ward.days SET today = 2")
+        writer.commit()
+        with ThreadPoolExecutor() as pool:
+            count = pool.submit(counted, mine, "ward.held")
+            view.await_count(count.done)
+            reader.commit()
+            view.let_go()
+        assert count.result() == [7, 0, 0]
+        mine.execute("SELECT 1")
+        with pytest.raises(ValueError, match="in one below SERIALIZABLE"):
+            counted(mine)
 
 
 @pytest.mark.usefixtures("server")

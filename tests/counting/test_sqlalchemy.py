@@ -542,6 +542,24 @@ def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
         assert list(counting.count(connection, **asked)) == [9, 0]
 
 
+def test_a_count_waits_for_nobodys_lock(own: sa.Engine) -> None:
+    asked: dict[str, Any] = {"table": "t", "column": "c", "alphabet": ["a"]}
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c TEXT)")
+        connection.exec_driver_sql("INSERT INTO t VALUES ('a')")
+    strict = "SET innodb_lock_wait_timeout = 1, @@session.tx_isolation = 'SERIALIZABLE'"
+    engine = sa.create_engine(own.url, connect_args={"init_command": strict})
+    with own.connect() as writer, engine.connect() as connection:
+        writer.exec_driver_sql("UPDATE t SET c = 'b'")
+        assert list(counting.count(engine, **asked)) == [1, 0]
+        assert list(counting.count(connection, **asked)) == [1, 0]
+        level = connection.exec_driver_sql("SELECT @@tx_isolation").scalar()
+        assert level == "SERIALIZABLE"
+        with pytest.raises(ValueError, match="in one below SERIALIZABLE"):
+            counting.count(connection, **asked)
+    engine.dispose()
+
+
 @pytest.mark.parametrize("step", ["a setting", "the count"])
 def test_an_interrupt_before_an_answer_leaves_the_pool_no_answer(
     own: sa.Engine, step: str, monkeypatch: pytest.MonkeyPatch

@@ -86,10 +86,17 @@ _MARIADB_QUERY = (
 )
 _MARIADB_RUN = "EXECUTE dproo_query"
 _MARIADB_END = "DEALLOCATE PREPARE dproo_query"
-_MARIADB_CHECK = "SELECT 'all' FROM DUAL WHERE @@sql_big_selects"
-_MARIADB_LIMITED = (
-    "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1 in it."
-)
+# What a session must not allow, since the count could then end after the charge.
+_MARIADB_LIMITS = {
+    "NOT @@sql_big_selects": (
+        "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1"
+        " in it."
+    ),
+    "@@{isolation} = 'SERIALIZABLE'": (
+        "data must be a connection outside a transaction, or in one below SERIALIZABLE, in which"
+        " the count waits for what others write, even after the charge."
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +118,8 @@ class StreamedTable:
         cells = ", ".join(self._cell(column, query) for column in columns)
         return f"SELECT {cells} FROM {self.name}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
 
-    def check(self, statement: str, width: int) -> bool:
-        """Let the database check a query of some columns; return whether it may read all rows.
+    def check(self, statement: str, width: int) -> str:
+        """Let the database check a query of some columns; return what could end its count, or "".
 
         A query for no row may still compute parts of a view, which may fail on a record. So where
         a database can, it only prepares the query.
@@ -121,13 +128,18 @@ class StreamedTable:
         if self.is_sqlite:
             checks = [sqlite_files.compiled(statement, width)]
         elif self.is_mariadb:
-            checks = [*_prepared(statement), _MARIADB_END, _MARIADB_CHECK]
-        rows: Sequence[Any] = ()
+            checks = [*_prepared(statement), _MARIADB_END]
         with self.cursor() as cursor:
             for check in checks:
                 cursor.execute(check)
-                rows = cursor.fetchall() if cursor.description else ()
-        return bool(rows) or not self.is_mariadb
+                if cursor.description:
+                    cursor.fetchall()
+            for limit, sentence in _MARIADB_LIMITS.items() if self.is_mariadb else ():
+                limited = limit.replace("{isolation}", _isolation(self.dialect))
+                cursor.execute(f"SELECT 'limited' FROM DUAL WHERE {limited}")  # noqa: S608
+                if cursor.fetchall():
+                    return sentence
+        return ""
 
     def _cell(self, column: Column, query: CountQuery) -> str:
         if self.is_sqlite:
@@ -243,12 +255,13 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
 
     def connect() -> Any:
         connection = _own(data, stack) if is_engine else data
-        if not connection.in_transaction():
+        is_within = connection.in_transaction()
+        if not is_within:
             restored.callback(attempt, connection.rollback)
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
             act = partial(_set, driver_connection, data.dialect, connection.invalidate)
-            _prepare(act, restored, data.dialect)
+            _prepare(act, restored, data.dialect, is_within=is_within)
         return connection
 
     return required(connect, "the database cannot be reached with this engine.")
@@ -267,18 +280,33 @@ def _own(engine: Any, stack: ExitStack) -> Any:
             return stack.enter_context(connection)
 
 
-def _prepare(session: Callable[[dict[str, str]], None], restored: ExitStack, dialect: Any) -> None:
+def _isolation(dialect: Any) -> str:
+    return "tx_isolation" if dialect.is_mariadb else "transaction_isolation"
+
+
+def _prepare(
+    session: Callable[[dict[str, str]], None],
+    restored: ExitStack,
+    dialect: Any,
+    *,
+    is_within: bool,
+) -> None:
     """Let a session of MariaDB wait for the ledger, in a mode in which SQL means what is meant.
 
     At the end it has its own settings again. A mode decides whether double quotes are texts or
-    names, as SQLAlchemy learnt from the engine's first session, and how a schema is shown.
+    names, as SQLAlchemy learnt from the engine's first session, and how a schema is shown. Unless
+    it is within a caller's transaction, it is to wait for nobody's lock on a record.
     """
     mode = "'ANSI_QUOTES'" if dialect.identifier_preparer.initial_quote == '"' else "''"
     patient = list(_MARIADB_PATIENT.items())[: None if dialect.is_mariadb else 1]
     settings = {"sql_mode": mode, "sql_quote_show_create": "1", **dict(patient)}
+    if not is_within:
+        settings[_isolation(dialect)] = "'REPEATABLE-READ'"
     session({f"@dproo_{name}": f"@@{name}" for name in settings})
-    restored.callback(attempt, lambda: session({n: f"@dproo_{n}" for n in settings}))
-    session(settings)
+    # By their scope: without it, an isolation is that of the next transaction alone.
+    theirs = {f"@@session.{name}": f"@dproo_{name}" for name in settings}
+    restored.callback(attempt, lambda: session(theirs))
+    session({f"@@session.{name}": value for name, value in settings.items()})
 
 
 def _set(
@@ -313,8 +341,9 @@ def _streamed(data: Any, driver_connection: Any, parts: tuple[str, ...]) -> Tabl
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
         chosen = [columns[place] for place in places]
         statement = streamed.statement(chosen, query)
-        if not required(lambda: streamed.check(statement, len(chosen)), _REFUSED):
-            raise ValueError(_MARIADB_LIMITED)
+        limited = required(lambda: streamed.check(statement, len(chosen)), _REFUSED)
+        if limited:
+            raise ValueError(limited)
         return Scan(
             engine="sqlalchemy",
             _query=query,

@@ -140,8 +140,7 @@ def _planned(
             raise
         codec = "ascii"
     dialect = dialect_in(codec)
-    if len(query.batches) > 1:
-        session.refuse_changes(cursor)
+    session.refuse_isolation(cursor)
     queries = [_query(name, types, query, batch, dialect) for batch in query.batches]
     groups, letters = _groups(name, types, query, dialect), _letters(query)
     _refuse_casts(cursor)

@@ -140,8 +140,9 @@ class Session:
                     self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
                 )
                 stack.enter_context(self.connection.transaction(force_rollback=True))
-                if self.is_repeatable and is_new:
-                    self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                if is_new:  # whatever level the caller prefers
+                    level = "REPEATABLE READ" if self.is_repeatable else "READ COMMITTED"
+                    self.connection.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
             stack.enter_context(_cancelling(self.connection))
             cursor = stack.enter_context(_plain_cursor(self.connection))
             cursor.execute("SET LOCAL transaction_read_only = on")
@@ -165,10 +166,16 @@ class Session:
             " can read."
         )
 
-    def refuse_changes(self, cursor: Any) -> None:
-        """Refuse a caller's transaction in which two queries may see different records."""
+    def refuse_isolation(self, cursor: Any) -> None:
+        """Refuse a caller's transaction that others can end, or whose queries may see changes."""
         cursor.execute("SHOW transaction_isolation")
-        if cursor.fetchall() not in ([("repeatable read",)], [("serializable",)]):
+        ((level,),) = cursor.fetchall()
+        if level == "serializable":
+            raise ValueError(
+                "data must be a connection outside a transaction, or in one below SERIALIZABLE,"
+                " which the database may end because of what others write, even after the charge."
+            )
+        if self.is_repeatable and level != "repeatable read":
             raise ValueError(
                 "data must be a connection outside a transaction, or in one at REPEATABLE READ:"
                 " so many columns are counted by several queries, which must see the same records."
