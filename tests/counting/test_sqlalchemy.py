@@ -451,6 +451,16 @@ def test_a_declared_text_is_a_missing_identifier(own: sa.Engine, stored_in: str,
     assert list(counting.count(own, **asked, is_each_missing=True)) == [3 + 2 * len(missing), 0]
 
 
+def test_an_identifier_is_not_missing_for_its_stored_bytes(own: sa.Engine) -> None:
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (who TEXT CHARACTER SET cp1250, c TEXT)")
+        for who in ("ř", "ř", "ann"):  # stored as Latin-1 stores ø
+            connection.exec_driver_sql("INSERT INTO t VALUES (%s, 'a')", (who,))
+    asked: dict[str, Any] = {"table": "t", "column": "c", "alphabet": ["a"], "person": "who"}
+    asked |= {"missing_texts": ("ø",), "is_each_missing": True}
+    assert list(counting.count(own, **asked)) == [2, 0]
+
+
 @pytest.mark.parametrize("stored_in", SETS)
 @pytest.mark.parametrize("kind", ["CHAR(9)", "VARCHAR(9)", "LONGTEXT"])
 def test_damaged_texts_and_impossible_days_name_nobody(
