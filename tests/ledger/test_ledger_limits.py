@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,45 @@ def test_rules_of_ones_own_hold_besides(ledger: Ledger) -> None:
     assert refused(strict, "0.5").startswith("at most 0.75 is charged for a day")
     assert refused(ledger, "3").startswith("at most 2 is charged for a release")
     ledger.reserve("visits", epsilon="2", **REPLACE)
+
+
+def test_rules_of_ones_own_add_up(ledger: Ledger) -> None:
+    declared(ledger)
+    answers: list[bool] = []
+    first = {"per_release": "0.5", "until": "2099-12-31", "columns": ["sex", "ward"]}
+    strict = ledger.limited(Limits(**first), is_awaited=lambda: not answers)
+    later = {
+        "per_release": "2",
+        "per_day": "0.75",
+        "until": "9999-12-31",
+        "columns": ["age", "sex"],
+    }
+    both = strict.limited(Limits(**later, codebook=DIGEST)).limited(Limits(codebook=DIGEST))
+    assert both.limits == Limits(**first | {"columns": ["sex"]}, per_day="0.75", codebook=DIGEST)
+    allowed = {"columns": ["sex"], "codebook_sha256": DIGEST}
+    assert refused(both, "1", **allowed).startswith("at most 0.5 is charged for a release")
+    assert refused(both, **allowed | {"columns": ["ward"]}) == "only sex may be released."
+    both.reserve("visits", epsilon="0.5", request=allowed, **REPLACE)
+    assert refused(both, "0.5", **allowed).startswith("at most 0.75 is charged for a day")
+    answers.append(True)
+    with pytest.raises(errors.LedgerError, match="nobody waits for the answer any more"):
+        both.limited(Limits()).reserve("visits", epsilon="0.1", request=allowed, **REPLACE)
+    assert pickle.loads(pickle.dumps(ledger.limited(Limits()))).limits == Limits()  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        ({"columns": ["sex"]}, {"columns": "age"}, "columns must have one of sex, got ['age']."),
+        ({"codebook": DIGEST}, {"codebook": "0" * 64}, f"codebook must be '{DIGEST[:6]}"),
+    ],
+)
+def test_rules_of_ones_own_that_exclude_each_other_are_refused(
+    ledger: Ledger, first: dict[str, Any], second: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError) as found:  # noqa: PT011 - the sentence is compared
+        ledger.limited(Limits(**first)).limited(Limits(**second))
+    assert str(found.value).startswith(sentence)
 
 
 def test_an_approval_is_needed_by_all_or_none(ledger: Ledger) -> None:

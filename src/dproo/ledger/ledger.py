@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -186,15 +186,22 @@ class Ledger:
         """Return the same ledger, with further rules for releases through it.
 
         Args:
-            limits: the rules; the need for an approval can only be declared with a budget.
+            limits: the rules, in addition to those that the ledger has from an earlier call; the
+                need for an approval can only be declared with a budget.
             is_awaited: returns whether anybody still waits for a release; if nobody does,
                 nothing is charged.
+
+        Raises:
+            ValueError: no release could obey both these rules and the earlier ones.
         """
         if not isinstance(limits, Limits):
             raise TypeError(refusal("limits", "be dproo.ledger.Limits", limits))
         if limits.approval_above is not None:
             raise ValueError("approval_above must be declared with a budget, for all who release.")
+        if self.is_awaited is not always:
+            is_awaited = partial(_both, self.is_awaited, is_awaited)
         other = copy(self)
+        limits = self.limits.both(limits)
         vars(other).update(limits=limits, is_awaited=is_awaited, _store=self._store)
         return other
 
@@ -484,6 +491,10 @@ class Ledger:
             else:
                 write_notes(news)
                 return result
+
+
+def _both(one: Callable[[], bool], two: Callable[[], bool]) -> bool:
+    return one() and two()
 
 
 def _reservation(

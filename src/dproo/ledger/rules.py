@@ -406,6 +406,28 @@ class Limits:
             rule.text.format(shown[name]) for name, rule in RULES.items() if name in shown
         )
 
+    def both(self, other: Limits) -> Limits:
+        """Return the rules of two together, of which the stricter ones hold.
+
+        >>> Limits(per_day=2, columns=["age", "sex"]).both(Limits(per_day=1, columns="sex")).text
+        'at most 1 a day, only sex'
+
+        Raises:
+            ValueError: no release could obey both.
+        """
+        rules = self.declared | other.declared
+        for name in self.declared.keys() & other.declared.keys():
+            one, two = self.declared[name], other.declared[name]
+            if name == "columns":
+                rules[name] = [column for column in two if column in one]
+                if not rules[name]:
+                    raise ValueError(refusal(name, f"have one of {', '.join(one)}", two))
+            elif name == "codebook" and one != two:
+                raise ValueError(refusal(name, f"be {one!r}, as before", two))
+            else:
+                rules[name] = min(one, two, key=read if name in _AMOUNTS else str)
+        return Limits(**rules)
+
     def require_one_owner(self) -> None:
         """Raise if a rule distinguishes people, which a file cannot."""
         for name, rule in RULES.items():

@@ -37,7 +37,7 @@ from dproo.errors import (
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
-from dproo.ledger.rules import TERMS, public_text
+from dproo.ledger.rules import NO_LIMITS, TERMS, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Charged, Receipt
 from dproo.releases.charge import (
@@ -292,9 +292,7 @@ def _charged(prepared: Prepared, book: Ledger, state: _ChargeState, room: int) -
     """Charge a prepared release, make it and record it; ``state`` follows the charge."""
     request, charge = prepared.request, prepared.charge
     stopped = Event()
-    awaited = book.limited(
-        book.limits, is_awaited=lambda: book.is_awaited() and not stopped.is_set()
-    )
+    awaited = book.limited(NO_LIMITS, is_awaited=lambda: not stopped.is_set())
 
     def reserve() -> Entry:
         state.sentence = MAY_STAND
