@@ -12,6 +12,7 @@ from support.stores import copy_of, emptied, unguarded
 
 from dproo import errors
 from dproo.ledger import Ledger
+from dproo.ledger.rules import Basis
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 ID = "'" + "ab" * 16 + "'"
@@ -264,6 +265,11 @@ def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_databas
         f"the ledger {ann.path} may not be used so by this role: dproo_owner declares, "
         "dproo_spender releases, and nobody decides on a request of their own."
     )
+    release: dict[str, Any] = {"epsilon": "0.1", "delta": 0, "request": {}}
+    for book_of in (ann, kim):
+        with pytest.raises(errors.RoleError):
+            book_of.require("visits", basis=Basis(**REPLACE), **release)
+    assert bob.require("visits", basis=Basis(**REPLACE), **release)
     entry = bob.reserve("visits", epsilon="0.1", **REPLACE)
     bob.record(entry, {"values": ["flu"]})
     with pytest.raises(errors.RoleError):

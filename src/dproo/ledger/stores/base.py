@@ -94,6 +94,10 @@ class LedgerSession(ABC):
         return ""
 
     @abstractmethod
+    def require_spender(self) -> None:
+        """Raise if the role may not charge and record releases."""
+
+    @abstractmethod
     def require_intact(self) -> None:
         """Raise if the store of the events is damaged."""
 

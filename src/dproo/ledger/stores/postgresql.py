@@ -144,9 +144,7 @@ class PostgresqlSession(LedgerSession):
             return sent
         if draft.kind == RESERVED:
             self.declared(draft.dataset)  # suggests a similar name if it has no budget
-            if self.execute(_MAY_RECORD).fetchone() != (True,):  # it could only charge
-                kind, sentence = _SENTENCES["42501"]
-                raise kind(f"the ledger {self.address} {sentence}")
+            self.require_spender()
         function, arguments = _call(draft)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - our own names
@@ -177,6 +175,12 @@ class PostgresqlSession(LedgerSession):
         with self.connection.cursor() as cursor:
             cursor.executemany(f"INSERT INTO event ({COLUMNS}) VALUES ({places})", events)  # noqa: S608 - as above
         self.execute("UPDATE head SET seq = ?", (len(events),))
+
+    def require_spender(self) -> None:
+        """Raise if the role may not record releases, whether or not it may charge them."""
+        if self.execute(_MAY_RECORD).fetchone() != (True,):
+            kind, sentence = _SENTENCES["42501"]
+            raise kind(f"the ledger {self.address} {sentence}")
 
     def require_intact(self) -> None:
         """Raise unless the writers' counter is at the last event."""
