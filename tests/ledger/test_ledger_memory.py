@@ -20,7 +20,7 @@ from support.stores import copy_of, put_back, url_of
 
 from dproo import errors
 from dproo.core import paths
-from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
+from dproo.ledger import Ledger, accept_restore, copy, in_epsilon, witness
 from dproo.ledger.events import Draft
 from dproo.ledger.stores import sqlite
 
@@ -677,3 +677,13 @@ def test_a_new_witness_is_told_of_every_event(ledger: Ledger, tmp_path: Path) ->
     notes = [json.loads(line) for line in file.read_text().splitlines()]
     assert [note["seq"] for note in notes] == [1, 2, 3, 4, 5]
     assert [note["hash"] for note in notes] == [event["hash"] for event in ledger.export()]
+
+
+def test_a_copy_has_the_witness_of_its_source(ledger: Ledger, tmp_path: Path, state: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    kept.touch()
+    source = Ledger(url_of(ledger), witness=kept)
+    charge(copy(source, tmp_path / "copied.sqlite3"))
+    shutil.rmtree(state)
+    with pytest.raises(errors.RolledBackError, match="lacks 1 of its events"):
+        charge(source)

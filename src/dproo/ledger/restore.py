@@ -39,7 +39,7 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
     """Copy every event of a ledger into an empty one.
 
     Both are then the same ledger, by chain and identity: a charge to one of them makes the other
-    an old copy, which a witness refuses.
+    an old copy, which a witness refuses. The copy that is returned has the source's witness.
 
     Args:
         source: the ledger to read; it is verified first.
@@ -55,7 +55,7 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
         session.require_intact()
         chain = list(session.events())
     Replay.of(chain).require_intact(source.path)
-    made = Ledger.create(target)
+    made = Ledger.create(target, witness=source.witness)
 
     def write(session: LedgerSession) -> None:
         held = list(session.events())
