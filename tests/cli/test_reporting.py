@@ -70,6 +70,23 @@ def test_what_may_be_published_names_no_folder_and_nobody(ledger):
     assert "Ann Lee" not in printed
 
 
+def test_budgets_of_files_with_one_name_are_told_apart_for_an_auditor(ledger, tmp_path):
+    book = dproo.Ledger(ledger)
+    here = book.show()[0].dataset
+    names = {here: "home-of-ann/visits.csv", "/a/23/flu.csv": "23/flu.csv"}
+    names |= {"/a/24/flu.csv": "24/flu.csv", "flu.csv": "flu.csv", "/b/only.csv": "only.csv"}
+    names |= {"visits.csv": "visits.csv"}
+    for name in names.keys() - {here}:
+        book.declare(name, budget=1, neighbours="replace")
+        book.reserve(name, epsilon="0.1", neighbours="replace")
+    for out in (tmp_path / "all.csv", tmp_path / "all.html"):
+        run("ledger", "report", "--out", str(out), ledger=ledger)
+    rows = csv.DictReader(io.StringIO((tmp_path / "all.csv").read_text()))
+    assert {row["dataset"] for row in rows} == set(names.values())
+    captions = re.findall("<caption>(.*): epsilon", (tmp_path / "all.html").read_text())
+    assert sorted(captions) == sorted(names.values())
+
+
 def test_a_release_of_python_is_as_public(ledger):
     book = dproo.Ledger(ledger)
     name = book.show()[0].dataset

@@ -46,7 +46,7 @@ from dproo.ledger import (
     install,
 )
 from dproo.ledger.rules import RULES, dataset_of
-from dproo.releases.charge import dataset_name, published, short_name
+from dproo.releases.charge import dataset_name, distinct_names, published
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 
@@ -395,8 +395,13 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
     if path.suffix.lower() not in {CSV, HTML}:
         raise ValueError(refusal("out", "end in .csv or .html", out))
     accounts = list(accounts)
-    rows = {account.dataset: list(_rows(account, year)) for account in accounts}
-    text = _csv(rows) if path.suffix.lower() == CSV else _html(accounts, rows, year)
+    names = distinct_names([account.dataset for account in accounts])
+    rows = {names[account.dataset]: list(_rows(account, year)) for account in accounts}
+    if path.suffix.lower() == CSV:
+        text = _csv(rows)
+    else:
+        left = {names[account.dataset]: _left(account) for account in accounts}
+        text = _html(left, rows, year)
     output.write_new(out, text)
     return sum(map(len, rows.values()))
 
@@ -404,7 +409,7 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
 def _rows(account: Account, year: int | None) -> Iterator[list[str]]:
     for line in account.lines:
         if year is None or line.at.startswith(f"{year:04}-"):
-            yield [visible(cell) for cell in (short_name(account.dataset), *_cells(account, line))]
+            yield [visible(cell) for cell in _cells(account, line)]
 
 
 def _cells(account: Account, line: Line) -> Iterator[str]:
@@ -437,8 +442,8 @@ def _csv(rows: dict[str, list[list[str]]]) -> str:
     file = StringIO()
     writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     writer.writerow(_TITLES)
-    for lines in rows.values():
-        writer.writerows([_harmless(cell) for cell in row] for row in lines)
+    for name, lines in rows.items():
+        writer.writerows([_harmless(cell) for cell in (visible(name), *row)] for row in lines)
     return file.getvalue()
 
 
@@ -451,9 +456,9 @@ def _harmless(cell: str) -> str:
     return _FORMULA.sub(r"\1'", cell)
 
 
-def _html(accounts: list[Account], rows: dict[str, list[list[str]]], year: int | None) -> str:
+def _html(left: dict[str, str], rows: dict[str, list[list[str]]], year: int | None) -> str:
     title = "Releases" if year is None else f"Releases of {year}"
-    tables = "".join(_table(account, rows[account.dataset]) for account in accounts)
+    tables = "".join(_table(name, left[name], lines) for name, lines in rows.items())
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -461,11 +466,10 @@ def _html(accounts: list[Account], rows: dict[str, list[list[str]]], year: int |
     )
 
 
-def _table(account: Account, rows: list[list[str]]) -> str:
+def _table(name: str, left: str, rows: list[list[str]]) -> str:
     heads = "".join(f'<th scope="col">{escape(title)}</th>' for title in _TITLES[1:])
     lines = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n" for row in rows
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows
     )
-    name = escape(visible(short_name(account.dataset)))
-    caption = f"{name}: epsilon {_left(account)}"
+    caption = f"{escape(visible(name))}: epsilon {left}"
     return f"<table>\n<caption>{caption}</caption>\n<tr>{heads}</tr>\n{lines}</table>\n"

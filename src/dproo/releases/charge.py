@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -207,6 +207,21 @@ def _columns(source: Source) -> list[str]:
 def short_name(dataset: str) -> str:
     """Return the name of a file without its folders, which are not to be published."""
     return Path(dataset).name if Path(dataset).is_absolute() else dataset
+
+
+def distinct_names(datasets: Sequence[str]) -> dict[str, str]:
+    """Return the short names, with the last folders of those that would otherwise be the same.
+
+    >>> distinct_names(["/a/23/visits.csv", "/a/24/visits.csv", "/a/flu.csv"]).values()
+    dict_values(['23/visits.csv', '24/visits.csv', 'flu.csv'])
+    """
+    names, whole = {}, [f"/{dataset}" for dataset in datasets]
+    for dataset in datasets:
+        parts = Path(dataset).parts if Path(dataset).is_absolute() else ()
+        ends = ("/".join(parts[-count:]) for count in range(1, len(parts)))
+        own = (end for end in ends if sum(name.endswith(f"/{end}") for name in whole) == 1)
+        names[dataset] = next(own, dataset)
+    return names
 
 
 def published(receipt: dict[str, Any]) -> dict[str, Any]:
