@@ -253,25 +253,6 @@ def test_a_rule_that_is_none_is_refused(limits: dict[str, Any], sentence: str) -
     assert str(found.value) == sentence
 
 
-@pytest.mark.parametrize(
-    ("columns", "sentence"),
-    [("\ud800", "it is not JSON that can be read back"), ("a" * (1 << 18), "it is too long")],
-)
-def test_names_that_no_release_could_state_are_refused(
-    ledger: Ledger, columns: str, sentence: str
-) -> None:
-    with pytest.raises(ValueError, match=f"limits must be ones that can be read back: {sentence}"):
-        declared(ledger, columns=columns)
-
-
-@DATABASE
-def test_a_database_takes_no_more_records_of_a_person_than_its_integers(ledger: Ledger) -> None:
-    many = 2**31
-    with pytest.raises(ValueError, match=f"records_per_person must be at most {many - 1}, got"):
-        ledger.declare("visits", budget=1, records_per_person=many, **REPLACE)
-    ledger.declare("visits", budget=1, records_per_person=many - 1, **REPLACE)
-
-
 @FILE
 @pytest.mark.parametrize("rule", ["approval_above", "per_spender"])
 def test_a_file_has_no_second_person(ledger: Ledger, rule: str) -> None:

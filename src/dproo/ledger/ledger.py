@@ -71,7 +71,6 @@ from dproo.mechanisms import Relation
 from dproo.receipt import Charged
 
 MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
-_RECORDS_MAX = 2**31 - 1  # the most records of a person in a function of the database
 ROOM = 1 << 16
 """Bytes of disk that a charge in a file sets aside for its record."""
 _PATIENCE = 10 * PATIENCE
@@ -235,8 +234,6 @@ class Ledger:
         nano, atto = budget_of(budget), delta_budget_of(delta)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         exact = written("budget", rational("budget", budget))
-        if isinstance(self.path, Database):
-            whole("records_per_person", basis.records_per_person, at_least=1, at_most=_RECORDS_MAX)
         body = {"budget": exact, **delta_field(delta), **vars(basis)}
         if not isinstance(limits, Limits | None):
             raise TypeError(refusal("limits", "be dproo.ledger.Limits", limits))

@@ -404,8 +404,6 @@ def _count(
     if table.is_mariadb and columns[-1].kind == sql.TEXT:  # those of a person's text are null
         query = replace(query, missing_texts=())
     steps = [*_prepared(statement), _MARIADB_RUN] if table.is_mariadb else [statement]
-    if table.is_mariadb and (query.person, sql.TEXT) in ((c.name, c.kind) for c in columns):
-        query = replace(query, missing_texts=())  # null by now; others' bytes may look alike
     with table.cursor() as cursor:
         for step in steps:
             cursor.execute(step)
