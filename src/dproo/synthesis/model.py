@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self, TextIO
 
 import numpy as np
@@ -94,9 +95,8 @@ class ModelColumn:
 
     def within(self, places: np.ndarray[Any, Any], chance: np.random.Generator) -> list[Any]:
         """Return a uniform number from the bin at each place, or the letter if it is not a bin."""
-        uniform = chance.random(len(places))
         cells: list[Any] = []
-        for place, share in zip(places.tolist(), uniform.tolist(), strict=True):
+        for place, share in zip(places.tolist(), chance.random(len(places)).tolist(), strict=True):
             edges = self.bins[place]
             cells.append(self.letters[place] if edges is None else self._number(edges, share))
         return cells
@@ -174,15 +174,11 @@ class Rows(Sequence[dict[str, Any]]):
         return file.getvalue()
 
     def _write_csv(self, file: TextIO) -> None:
-        texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
-        # Python 3.12 writes a carriage return without quotes, where a reader ends the row.
-        every = {*self.columns, *(str(cell) for found in texts for cell in {*found})}
-        is_bare = not any("\r" in text for text in every)
-        writer = csv.writer(
-            file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if is_bare else csv.QUOTE_ALL
-        )
+        # Before Python 3.13, a carriage return is quoted only where lines end in one.
+        lines = SimpleNamespace(write=lambda line: file.write(line.removesuffix("\r\n") + "\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
         writer.writerow(self.columns)
-        writer.writerows(zip(*texts, strict=True))
+        writer.writerows(zip(*(map(_cell, found) for found in self.columns.values()), strict=True))
 
     def write(self, path: str | Path) -> None:
         """Write a CSV, JSON Lines or Parquet file, by the ending of its name.
@@ -397,8 +393,7 @@ class Model:
             labels: whether letters are shown by their labels.
         """
         size = whole("size", size, at_least=1, at_most=SIZE_MAX)
-        if seed is not None:
-            seed = whole("seed", seed, at_least=0)
+        seed = None if seed is None else whole("seed", seed, at_least=0)
         within_bins, labels = flag("within_bins", within_bins), flag("labels", labels)
         chance = np.random.default_rng(seed)
         drawn: dict[str, list[Any]] = {}
