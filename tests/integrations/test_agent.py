@@ -123,6 +123,7 @@ def test_an_agent_spends_a_budget_for_people_where_their_column_is_named(folder:
         Desk.of(config).answer("sample", asked)
     config.write_text(config.read_text() + 'person = "age"\n')
     assert Desk.of(config).answer("sample", asked)["protects"].startswith("one person")
+    assert Desk.of(config).answer("plan", asked | {"n": 200})["counted"] == "people"
     assert ledger.budget("people").left == 5 * 10**8
 
 
@@ -226,6 +227,7 @@ def test_an_agent_plans_for_whom_the_budget_protects(
         assert plan["alpha"] == pytest.approx(stated)
     alone = plan_row(BOOK, n=200, epsilon=Fraction(1, 2) / most, neighbours=neighbours)
     assert plan["alpha"] == float(alone.alpha or 0)
+    assert plan["counted"] == "records"
 
 
 def test_nobody_waits_for_the_plans_of_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

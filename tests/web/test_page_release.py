@@ -569,7 +569,7 @@ def test_a_file_is_dropped_anywhere_and_a_sample_is_invented(browser, home):
         page.wait_for_selector("[name=data][value='admissions.csv']")
         for name, told in {
             "book.json": "Choose the data first, then drop its code book.",
-            "elsewhere.csv": "elsewhere.csv is not in this folder. Copy it there and reload",
+            "elsewhere.csv": "elsewhere.csv is not among the files above. Copy it into this",
         }.items():
             page.evaluate(DROP, ["", name])
             page.wait_for_selector(f"#data-refused:has-text('{told}')")
@@ -1159,6 +1159,39 @@ def test_a_budget_for_records_leads_to_one_for_people_and_back(browser, home):
         page.select_option("#person", "patient")
         expect(page.locator("#step-budget")).to_be_hidden()
         assert page.is_visible("#review")
+
+
+def test_where_people_are_counted_the_page_says_people(browser, home):
+    """The forecast is for as many people as the receipt names, not for their records."""
+    records = "".join(f"{i // 30},north\n" for i in range(600))
+    (home.folder / "people.csv").write_text("patient,ward\n" + records)
+    with visit(browser, home, "release") as page:
+        choose(page, "people.csv")
+        page.check("[name=what][value=value]")
+        page.check(column("ward", "[type=checkbox]"))
+        page.fill(column("ward", "textarea"), "north, south")
+        page.wait_for_selector("#step-budget:visible")
+        labels = page.locator("label[for=n], label[for=neighbours]")
+        expect(labels).to_have_text(["Records, about", "The number of records is"])
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        expect(labels).to_have_text(["People, about", "The number of people is"])
+        page.fill("#n", "20")
+        page.fill("#budget", "1")
+        page.wait_for_selector("#budget-summary:has-text('the number of people is public')")
+        page.click("#declare")
+        page.wait_for_selector("#confirm:visible:has-text('the number of people is public')")
+        forecast = page.inner_text("#forecast")
+        assert forecast.startswith("With 20 people at ε = 1, at most")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        accuracy = page.locator("#facts dt:text-is('Accuracy') + dd").inner_text()
+        assert forecast == f"With 20 people at ε = 1, {accuracy}."
+        assert page.locator("#facts dt:text-is('People') + dd").inner_text() == "20"
+        assert "the number of people is public" in page.inner_text("#facts")
+        assert "a random record of a random person" in page.inner_text("#means")
+        page.goto(f"{home.origin}/ledger")
+        page.wait_for_selector(".account:has-text('the number of people is public')")
 
 
 def test_enter_in_a_budget_leads_to_its_declaration_and_no_further(browser, home):

@@ -284,6 +284,33 @@ def test_a_forecast_is_for_as_many_records_as_a_person_may_have(page, most):
         assert refusal(answer).startswith("records_per_person must be")
 
 
+def test_a_forecast_for_people_counts_people(page):
+    """One record of each is counted, so their number decides; of several, that of the records."""
+    given = {"n": "20", "epsilon": "1", "unit": "person"}
+    plans = {
+        "value-plan": {"k": "3", "sampler": "auto"},
+        "row-plan": {"codebook": {"schema": {"fields": FIELDS[:1]}}},
+        "table-plan": {"codebook": BOOK},
+        "found-plan": {"columns": "2", "delta": "0.001"},
+    }
+    for plan, own in plans.items():
+        answer = page.post(f"/api/{plan}", given | own).json
+        words = " ".join([answer["sentence"], answer["limits"], *answer["warnings"]])
+        assert words.startswith("With 20 people at ε = 1,")
+        assert "record's" not in words
+        assert "records" not in words
+        several = given | own | {"records_per_person": "2", "neighbours": "add-remove"}
+        assert "With 20 records at" in page.post(f"/api/{plan}", several).json["sentence"]
+        enough = page.post("/api/enough", {"plan": plan, **given, **own}).json["sentence"]
+        assert enough.endswith("people on it would be fair.")
+    opened = page.post("/api/value-plan", given | {"delta": "0.001"}).json
+    assert "people share is drawn in proportion" in opened["sentence"]
+    one = page.post("/api/value-plan", given | plans["value-plan"] | {"n": "1"}).json
+    assert one["sentence"].startswith("With 1 person at")
+    wrong = page.post("/api/value-plan", given | plans["value-plan"] | {"unit": "people"})
+    assert refusal(wrong).startswith("unit must be one of")
+
+
 def test_a_row_whose_distance_has_no_bound_says_so(page):
     fields = [
         {"name": name, "type": "boolean", "parents": parents}
@@ -540,6 +567,7 @@ def test_people_are_told_apart_by_a_column(strict):
     one = {"codebook": {"schema": {"fields": FIELDS[:1]}}, "person": "ward", "dataset": "people"}
     shown = strict.post("/api/order", ROW | one).json
     assert "--person ward" in shown["command"]
+    assert "(the number of people is public)" in shown["summary"]
     found = {"delta": "1e-9", "epsilon": "1", "person": "ward", "dataset": "people"}
     assert "of 1 column (diagnosis)" in strict.post("/api/order", FOUND | found).json["summary"]
 
@@ -648,11 +676,25 @@ def test_a_wrong_budget_is_refused(page, changes, sentence):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv.gz", b"\x1f\x8b"), ("b.tsv.zst", b""), ("c.jsonl.ZIP", b""), ("d.parquet.gz", b"")],
+)
+def test_a_file_of_compressed_text_is_listed(page, name, content):
+    (page.folder / name).write_bytes(content)
+    listed = {card["name"] for card in page.get("/api/files").json["data"]}
+    assert (name in listed) == (name != "d.parquet.gz")
+
+
 def test_a_budget_says_how_many_records_a_person_may_have(page):
     (page.folder / "fresh.csv").write_text("a,b\n1,2\n")
     asked = BUDGET | {"data": "fresh.csv", "neighbours": "add-remove", "records_per_person": "3"}
     summary = page.post("/api/budget", asked).json["summary"]
     assert "the number of records is private, a person has up to 3 records." in summary
+    for most, several in {"1": "people", "3": "records"}.items():
+        people = {"unit": "person", "records_per_person": most}
+        summary = page.post("/api/budget", asked | people).json["summary"]
+        assert f"the number of {several} is private, each release protects a person" in summary
 
 
 def test_what_was_shown_is_confirmed_as_what_it_is(page):

@@ -184,11 +184,15 @@ class Desk:
         }
 
     def plan(self, dataset: object, n: object, epsilon: object) -> dict[str, Any]:
-        """Return how far a row drawn from ``n`` records can be from the data, for an epsilon."""
+        """Return how far a row drawn from ``n`` records can be from the data, for an epsilon.
+
+        Where one record of each person is counted, ``n`` is a number of people.
+        """
         offer = self._offer(dataset)
         records = _checked(lambda: whole("n", n, at_least=1, at_most=_MOST_RECORDS))
         exact = _checked(lambda: parse_epsilon(epsilon))
         account = self._account(offer)
+        is_of_people = offer.person is not None and account.records_per_person == 1
         answer: RowPlan = _checked(
             lambda: plan_row(
                 offer.codebook,
@@ -201,6 +205,7 @@ class Desk:
         )
         return {
             "n": records,
+            "counted": "people" if is_of_people else "records",
             "epsilon": decimal_text(exact),
             "alpha": None if answer.alpha is None else float(answer.alpha),
             "columns": [

@@ -30,7 +30,7 @@ _EPSILON = {"type": ["string", "number"], "description": "The privacy parameter,
 _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "describe": ("List the datasets, their columns and their possible values. Free.", {}),
     "plan": (
-        "How close a private row drawn from n records is to the data, for an epsilon. Free.",
+        "How close to the data a private row from n records, or people if counted, is. Free.",
         {"dataset": _DATASET, "n": {"type": "integer"}, "epsilon": _EPSILON},
     ),
     "budget": ("What is left of a dataset's privacy budget. Free.", {"dataset": _DATASET}),

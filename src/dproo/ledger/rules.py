@@ -171,6 +171,11 @@ class Basis:
             unit=one_of("unit", self.unit, (RECORD, PERSON)),
         )
 
+    @property
+    def counts_people(self) -> bool:
+        """Whether one record of each person is counted."""
+        return self.unit == PERSON and self.records_per_person == 1
+
 
 def dataset_of(name: object) -> str:
     """Return a dataset's name, which must be plain, printable and public text."""

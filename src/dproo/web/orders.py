@@ -25,7 +25,7 @@ from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Budget, Ledger, in_delta, in_epsilon
 from dproo.ledger.account import taken
 from dproo.ledger.location import is_default
-from dproo.ledger.rules import Basis, dataset_of
+from dproo.ledger.rules import PERSON, Basis, dataset_of
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
 from dproo.releases.charge import Charge, refuse_own_data, remedy, short_name
@@ -47,10 +47,7 @@ _BOOK, _TABLE_FILE, _MODEL = "codebook{}.json", "table{}.csv", "model{}.json"
 _NAMED = (_BOOK, _TABLE_FILE, f"{_TABLE_FILE}-metadata.json", _MODEL)
 _MOST_NAMED = 1000
 
-RELATIONS = {
-    REPLACE: "the number of records is public",
-    ADD_REMOVE: "the number of records is private",
-}
+_KNOWN = {REPLACE: "public", ADD_REMOVE: "private"}
 
 _SECOND = "A second person must approve it: until then it is only requested, not charged."
 _APPROVED = "A second person has approved it."
@@ -160,7 +157,7 @@ class Order:
         second = [words] if account.limits.needs_approval(charge) else []
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).{whom}",
+            f" “{short_name(account.dataset)}” ({_relation(self.request.protection.basis)}).{whom}",
             "dataset": account.dataset,
             "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
@@ -251,6 +248,16 @@ def _path(name: str) -> str:
     ('visits.csv', './-x.csv', './postgresql:x.csv')
     """
     return f"./{name}" if name.startswith("-") or ":" in name else name
+
+
+def _relation(basis: Basis) -> str:
+    """Return whether the number of what is counted is public.
+
+    >>> _relation(Basis(neighbours=REPLACE, unit=PERSON))
+    'the number of people is public'
+    """
+    several = "people" if basis.counts_people else "records"
+    return f"the number of {several} is {_KNOWN[basis.neighbours]}"
 
 
 def _and_delta(atto: int) -> str:
@@ -374,7 +381,7 @@ class Declaration:
         """What to show before confirmation."""
         most = self.relation["records_per_person"]
         person = "each person has one record" if most == 1 else f"a person has up to {most} records"
-        if self.relation["unit"] == "person":
+        if self.relation["unit"] == PERSON:
             person = "each release protects a person with all of their records"
         name, budget = short_name(self.dataset), in_epsilon(budget_of(self.budget))
         return {
@@ -382,7 +389,7 @@ class Declaration:
             "budget": budget,
             "summary": f"All releases charged to “{name}” may together spend ε = {budget}"
             f"{_and_delta(delta_budget_of(self.delta))}, and no more, ever:"
-            f" {RELATIONS[self.relation['neighbours']]}, {person}.",
+            f" {_relation(Basis(**self.relation))}, {person}.",
         }
 
     def declare(self) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from dproo.analysis.certificate import certify
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import HOPELESS, RowPlan, plan_row, table_noise
 from dproo.core.checks import needing, one_of, refusal, whole
-from dproo.core.numbers import counted, parse_delta, parse_epsilon, percent, percent_below
+from dproo.core.numbers import parse_delta, parse_epsilon, percent, percent_below
 from dproo.counting.fit import Column
 from dproo.counting.sql.statements import TEXT
+from dproo.ledger.rules import PERSON, RECORD
 from dproo.mechanisms import (
     ADD_REMOVE,
     AUTO,
@@ -167,7 +168,7 @@ _VALUES = 10
 """The assumed number of values of a column before they are found."""
 
 _MOST_COLUMNS = 1000
-_ALL = ("n", "epsilon", "neighbours", "records_per_person")
+_ALL = ("n", "epsilon", "neighbours", "records_per_person", "unit")
 
 
 def row_plan(form: Fields) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def row_plan(form: Fields) -> dict[str, Any]:
     answer = plan_row(book_of(confirmed(form)), **known, is_searched=False)
     shown = row_plan_object(answer)
     del shown["parents"]  # not searched for
-    return shown | _forecast(form, answer.alpha, _row_sentence(answer), _row_limits(answer))
+    return shown | _forecast(form, answer.alpha, _row_sentence(form, answer), _row_limits(answer))
 
 
 def table_plan(form: Fields) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def found_plan(form: Fields) -> dict[str, Any]:
         known=tuple(Column(name=str(i), kind=TEXT, type_name="") for i in range(columns)),
         epsilon=epsilon * FOUND,
         delta=parse_delta(form.get("delta")) / 2,
-        protection=_protection(known),
+        protection=_protection(form, known),
     )
     share = expected(
         [_VALUES] * columns,
@@ -226,7 +227,7 @@ def value_plan(form: Fields) -> dict[str, Any]:
         public = known | ({} if known["neighbours"] == REPLACE else {"n": None})
         name = choose(epsilon=epsilon, k=k, records_per_person=people, **public).sampler
     alpha = certified(SAMPLERS[name], epsilon, people, k=k, **known).worst_alpha
-    sentence = f"at most {percent(alpha)} of draws differ from a random record's."
+    sentence = f"at most {percent(alpha)} of draws differ from a random {_one(form)}'s."
     return _forecast(form, alpha, sentence)
 
 
@@ -235,14 +236,14 @@ def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
     sampler = OpenRequest(
         epsilon=parse_epsilon(known["epsilon"]),
         delta=parse_delta(form.get("delta")),
-        protection=_protection(known),
+        protection=_protection(form, known),
     ).sampler_for(known["n"])
     n = known["n"]
     rare, obscured = Fraction(min(sampler.proportional, n), n), sampler.obscured(n)
     sentence = (
-        f"a value that {sampler.proportional:,} records share is drawn in proportion, one of fewer"
-        f" than {sampler.first:,} never; 'other' takes at least {percent_below(obscured)} of every"
-        " value's share."
+        f"a value that {sampler.proportional:,} {_several(form)} share is drawn in proportion, one"
+        f" of fewer than {sampler.first:,} never; 'other' takes at least"
+        f" {percent_below(obscured)} of every value's share."
     )
     return _forecast(form, max(rare, obscured), sentence)
 
@@ -267,8 +268,26 @@ def _numbers(form: Fields, *own: str) -> dict[str, Any]:
     return known | ({"network": form.get("network") or "auto"} if "network" in own else {})
 
 
-def _protection(known: dict[str, Any]) -> Protection:
-    return Protection(neighbours=known["neighbours"], records=known["records_per_person"])
+def _protection(form: Fields, known: dict[str, Any]) -> Protection:
+    return Protection(
+        neighbours=known["neighbours"],
+        records=known["records_per_person"],
+        person=PERSON if _counts_people(form) else None,
+    )
+
+
+def _counts_people(form: Fields) -> bool:
+    """Return whether ``n`` is a number of people, of each of whom one record is counted."""
+    unit = one_of("unit", form.get("unit") or RECORD, (RECORD, PERSON))
+    return unit == PERSON and int(form.get("records_per_person") or "1") == 1
+
+
+def _one(form: Fields) -> str:
+    return "person" if _counts_people(form) else "record"
+
+
+def _several(form: Fields) -> str:
+    return "people" if _counts_people(form) else "records"
 
 
 def _forecast(
@@ -277,10 +296,12 @@ def _forecast(
     """Return a share as a level from good to hopeless, with its sentence and warnings."""
     off = 1 if share is None else share
     level = next(level for level, most in LEVELS.items() if off < most)
-    given = f"With {counted(int(form['n']), 'record')} at ε = {form['epsilon']},"
+    n = int(form["n"])
+    counted = _one(form) if n == 1 else _several(form)
+    given = f"With {n:,} {counted} at ε = {form['epsilon']},"
     warnings = epsilon_warnings(parse_epsilon(form["epsilon"]))
     if level in {"poor", "hopeless"}:
-        warnings.append("Use more records, a larger ε, or fewer columns and values.")
+        warnings.append(f"Use more {_several(form)}, a larger ε, or fewer columns and values.")
     return {
         "level": level,
         "sentence": f"{given} {sentence}".replace(" %", "\u00a0%"),
@@ -297,7 +318,7 @@ def _table(form: Fields, share: float, *, columns: int, given: str = "") -> dict
     return _forecast(form, Fraction(share), sentence, limits)
 
 
-def _row_sentence(answer: RowPlan) -> str:
+def _row_sentence(form: Fields, answer: RowPlan) -> str:
     """Return how far a row can be from one drawn without privacy along the same network."""
     if answer.alpha is None:
         return (
@@ -306,7 +327,7 @@ def _row_sentence(answer: RowPlan) -> str:
         )
     exact = "rows drawn without privacy, with the same dependencies"
     if len(answer.columns) == 1:
-        exact = "a random record's"
+        exact = f"a random {_one(form)}'s"
     return f"at most {percent(answer.alpha)} of rows differ from {exact}."
 
 
@@ -339,9 +360,9 @@ def enough(form: Fields) -> dict[str, Any]:
     while power < _MOST_RECORDS and not is_fair(power):
         power *= 10
     if not is_fair(power):
-        return {"sentence": f"Not even {power:,} records would make it fair."}
+        return {"sentence": f"Not even {power:,} {_several(form)} would make it fair."}
     n = next((n for n in (power // 5, power // 2) if is_fair(n)), power)
-    return {"sentence": f"From about {n:,} records on it would be fair."}
+    return {"sentence": f"From about {n:,} {_several(form)} on it would be fair."}
 
 
 BY_ADDRESS: dict[str, Callable[[Fields], dict[str, Any]]] = {

@@ -26,6 +26,7 @@ from dproo.counting.fit import (
 )
 from dproo.counting.layout import (
     ARRAY,
+    COMPRESSED,
     CSV,
     DELIMITERS,
     DUCKDB,
@@ -62,7 +63,12 @@ if TYPE_CHECKING:
 
     Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
-SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
+SUFFIXES = tuple(
+    ending + compression
+    for ending, kind in FORMATS.items()
+    for compression in ("", *(COMPRESSED if kind in TEXT else ()))
+    if kind != SQLITE
+)
 """The endings of files that are offered as data, without SQLite: such a file is often a ledger."""
 
 FILES, LONGEST_LINE = "<files>", "<longest line>"

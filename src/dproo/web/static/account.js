@@ -5,10 +5,11 @@ import { make, tabulate } from "./drawing.js";
 import { counted } from "./fields.js";
 import { save } from "./saving.js";
 
-const RELATIONS = {
-  replace: "the number of records is public",
-  "add-remove": "the number of records is private",
-};
+const KNOWN = { replace: "public", "add-remove": "private" };
+
+/** Return what is counted for a budget: people, where one record of each is. */
+export const several = ({ unit, records_per_person: most }) =>
+  unit === "person" && Number(most) === 1 ? "people" : "records";
 
 /** Return every budget; `since` is when its running release began, if one is running. */
 export async function accounts(signal) {
@@ -124,7 +125,8 @@ export function showAccount(place, account, refuse) {
   if (short(account.dataset) !== account.dataset) make(section, "p", { class: "hint" }, account.dataset);
   const line = make(section, "p", { class: "left" });
   make(line, "strong", {}, `ε ${account.left} left`);
-  line.append(` of ${account.budget}${deltaOf(account)}; ${RELATIONS[account.neighbours]}`);
+  const relation = `the number of ${several(account)} is ${KNOWN[account.neighbours]}`;
+  line.append(` of ${account.budget}${deltaOf(account)}; ${relation}`);
   spending(section, account);
   if (!account.entries.length) return;
   showPurposes(section, account);

@@ -1,6 +1,6 @@
 // The budget of the chosen data: in sight where there is one, declared deliberately where not.
 
-import { accounts, showInSight } from "./account.js";
+import { accounts, several, showInSight } from "./account.js";
 import { AGAIN, ask, latest, onChange, tellChange } from "./api.js";
 import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
@@ -22,6 +22,20 @@ export function isOfOtherUnit(account) {
   const isOther = Boolean(account) && account.unit !== unit();
   notice(find("other-unit"), isOther ? OTHER_UNIT[account.unit] : "");
   return isOther;
+}
+
+/** Return for whom a budget is, or would be as entered, and for how many records of each. */
+export function basisOf(account) {
+  const stated = { neighbours: find("neighbours").value, records_per_person: meant(text("records-per-person")) };
+  const { neighbours, records_per_person: most } = account ?? stated;
+  return { neighbours, records_per_person: String(most), unit: unit() };
+}
+
+/** Say at the fields whether their numbers are of people or of records. */
+export function nameCounted(account) {
+  const counted = several(basisOf(account));
+  find("n").labels[0].textContent = counted === "people" ? "People, about" : "Records, about";
+  find("neighbours").labels[0].textContent = `The number of ${counted} is`;
 }
 
 /**

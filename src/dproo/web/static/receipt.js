@@ -17,10 +17,9 @@ const MEANS = {
   value:
     "The value is drawn about as often as a random record has it. It may or may not be" +
     " somebody’s, and one value is not a statistic.",
-};
-const PROTECTS = {
-  replace: "every value in it (the number of records is public)",
-  "add-remove": "every value in it, and whether it is there at all",
+  person:
+    "The value is drawn about as often as a random record of a random person has it. It may or may" +
+    " not be somebody’s, and one value is not a statistic.",
 };
 
 /** Show a list of warnings, or hide it if there are none. */
@@ -102,7 +101,13 @@ export function showReceipt(receipt, at) {
       make(part, "dd", {}, String(one[name]));
     }
   } else place.textContent = String(one);
-  find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : "value"];
+  const isOfPeople = receipt.unit === "person";
+  const several = isOfPeople ? "People" : "Records";
+  const protects = {
+    replace: `every value in it (the number of ${several.toLowerCase()} is public)`,
+    "add-remove": "every value in it, and whether it is there at all",
+  };
+  find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : isOfPeople ? "person" : "value"];
   warn(find("result-warnings"), receipt.warnings);
   const facts = {
     Date: at && `${minute(at)} UTC`,
@@ -115,8 +120,8 @@ export function showReceipt(receipt, at) {
     "ε charged": receipt.epsilon_decimal,
     "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal?.toLowerCase(),
     "ε certified": `at most ${certified(receipt.certificate.epsilon)}. ${WHY}`,
-    Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
-    [receipt.unit === "person" ? "People" : "Records"]: receipt.n?.toLocaleString("en") ?? "private",
+    Protects: `${receipt.protects}: ${protects[receipt.neighbours]}`,
+    [several]: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
     Sampler: isTable ? "" : receipt.sampler,
     Dependencies: dependencies(receipt),

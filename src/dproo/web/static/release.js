@@ -3,7 +3,7 @@
 
 import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
-import { budgetOf, isOfOtherUnit } from "./budget.js";
+import { basisOf, budgetOf, isOfOtherUnit, nameCounted } from "./budget.js";
 import { Builder } from "./builder.js";
 import { choice, find, text } from "./drawing.js";
 import { isSame as isEqual } from "./exact.js";
@@ -61,9 +61,7 @@ const confirmation = reviewOf({
 
 /** Return the question how far a release of the choices may be from the data, and its fields. */
 function foreseen() {
-  const stated = { neighbours: find("neighbours").value, records_per_person: meant(text("records-per-person")) };
-  const { neighbours, records_per_person: most } = account ?? stated;
-  const body = { n: meant(find("n").value), epsilon: text("epsilon"), neighbours, records_per_person: String(most) };
+  const body = { n: meant(find("n").value), epsilon: text("epsilon"), ...basisOf(account) };
   const isValue = what() === "value";
   const delta = text("delta");
   if (builder.isFinding) {
@@ -158,6 +156,7 @@ function changed() {
   keepSoon(saveChoices);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = !part.dataset.what.split(" ").includes(what());
+  nameCounted(account);
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
   const isPure = account?.delta === "0";
   const isFinding = what() !== "row" && chosen("how") === "found" && !isPure;
@@ -248,7 +247,7 @@ function take(file) {
     changed();
     builder.open(file);
   } else if (!choose(file.name)) {
-    const missing = `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`;
+    const missing = `${file.name} is not among the files above. Copy it into this folder and reload: the page reads nothing else.`;
     notice(find("data-refused"), isBook ? "Choose the data first, then drop its code book." : missing);
     find("data-refused").scrollIntoView({ block: "nearest" });
   }
