@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -171,8 +172,6 @@ def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="data must have a header or a schema"):
         dproo.open(rows).codebook(**SURE)
     check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
-    with pytest.raises(ValueError, match="must have named columns if their values are to be found"):
-        dproo.open(frame.to_numpy()).codebook(columns=names, **SURE)
 
 
 @pytest.mark.parametrize("source", ["list", "objects", "jsonl", "excel", "sqlite"])
@@ -718,9 +717,10 @@ def test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among
     assert f"one of {rule.half} every second time" in book.receipt.accuracy
 
 
-@pytest.mark.parametrize("hold", [tuple, list])
+@pytest.mark.parametrize("hold", [tuple, list, np.array])
 def test_letters_of_records_without_names_are_found_by_their_places(hold):
-    records = [hold((("a", "b")[i % 2], f"free {i}", i % 3)) for i in range(3000)]
+    records = [(("a", "b")[i % 2], f"free {i}", i % 3) for i in range(3000)]
+    records = np.array(records, object) if hold is np.array else list(map(hold, records))
     options = {"epsilon": 50, "delta": "0.01", "columns": ["c", "t", "n"]}
     book = dproo.open(records).codebook(**options)
     assert {field.name: field.axis.listed for field in book.fields} == {"c": 2, "n": 3}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dproo.counting.cells import count_records
+from dproo.counting.cells import cells_of, count_records
 from dproo.counting.fit import Column, check_fit
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
@@ -27,23 +27,28 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     return Table(columns=None, plan=lambda _, query: _planned_array(data, query))
 
 
-_FRAME = " Make a frame of it: pandas.DataFrame(data, columns=[...])."
-
-
 def _planned_array(data: Any, query: CountQuery) -> Scan:
     if query.person is not None:
         raise ValueError(
-            "person must be the name of a column, but columns of an array have no names." + _FRAME
+            "person must be the name of a column, but columns of an array have no names. Make a"
+            " frame of it: pandas.DataFrame(data, columns=[...])."
         )
-    if {*query.columns} < {*query.order}:
-        raise ValueError("data must have named columns if their values are to be found." + _FRAME)
-    columns = _array_columns(data, query.columns if query.alphabets[0].columns else ())
+    is_part = {*query.columns} < {*query.order}  # a later stage counts some of the columns
+    names = query.order if is_part else query.columns
+    columns = _array_columns(data, names if query.alphabets[0].columns else ())
+    if is_part:
+        columns = tuple(columns[names.index(name)] for name in query.columns)
+
+    def records() -> Iterator[object]:
+        rows = _array_cells(data)
+        return (cells_of(row, query.columns, order=names) for row in rows) if is_part else rows
+
     return Scan(
         engine="cells",
         columns=columns,
         warnings=check_fit(columns, query.axes),
         _query=query,
-        _read=lambda: count_records(_array_cells(data), query),
+        _read=lambda: count_records(records(), query),
     )
 
 
