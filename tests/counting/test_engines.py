@@ -411,14 +411,57 @@ def test_each_file_of_a_pattern_may_have_a_type_of_its_own(tmp_path: Path, order
     def counts(alphabet: Any, **options: Any) -> list[int]:
         return list(counting.count(str(tmp_path), alphabet=alphabet, column="a", **options))
 
-    assert counts(["7", "x", "true", "2020-01-01", "7.5"]) == [4, 1, 1, 2, 3, 11]
+    assert counts(["7", "x", "true", "2020-01-01", "7.5"]) == [4, 1, 1, 2, 1, 13]
     assert counts(range(7, 9)) == [4, 1, 17]
     assert counts(Alphabet.bins([0, 7.2, 9])) == [4, 4, 14]
+    assert counts(Alphabet.bins([0, 7.2, 9, 1e301])) == [4, 4, 1, 13]
     people = ["7", "7.5", "x", "1e+300", "8", "true", "false", "2020-01-01"]
     moments, missing = 1, 8
     assert sum(counts(["x"], person="b")) == len(people) + 1
     each = counts(["x"], person="b", is_each_missing=True)
     assert sum(each) == len(people) + moments + missing
+
+
+ALONE: list[Any] = [
+    pa.array([7.5, 250.1, 7.0, -0.0, math.nan, 1e300, 5e-324, 2.0**53 + 2, 1e22, 1.234, None]),
+    pa.array([0.7, 7.5, 0.1], pa.float32()),
+    pa.array([7, 2**53 + 1, 2**63 - 1, None]),
+    pa.array([Decimal("7.50"), Decimal("7.00"), Decimal("0.10")]),
+    pa.array([date(2020, 1, 1), None]),
+    pa.array([True, False, None]),
+    pa.array(["7", "7.5", "1.234,5", "1e22", "2020-01-01", "01.01.2020", " 7", "", None]),
+]
+LISTED = ["7", "7.5", "250.1", "true", "2020-01-01", "0.1", "1e22", "1.234", "9007199254740994"]
+READ: list[Any] = [
+    Alphabet.of(LISTED),
+    Alphabet.of(LISTED).read_as("lower"),
+    Alphabet.of(range(10)),
+    Alphabet.of([7, 10**22, 2**53 + 2, 2**63 - 1]),
+    Alphabet.of(range(2000)).read_as("integer", decimal=",", thousands="."),
+    Alphabet.bins([-1, 0, 1e-300, 0.7, 2, 100, 1e20, 1e301]),
+    Alphabet.bins([-1, 0.7, 2, 100, 1e4, 1e301]).read_as("number", decimal=",", thousands="."),
+    Alphabet.parse("2020-01-01..2020-02-01").read_as("date", format="DD.MM.YYYY"),
+]
+
+
+@pytest.mark.parametrize("other", ALONE[:1] + ALONE[-2:], ids=["numbers", "booleans", "text"])
+@pytest.mark.parametrize("cells", ALONE, ids=lambda cells: str(cells.type))
+def test_no_type_of_another_file_decides_what_a_cell_counts_as(
+    tmp_path: Path, cells: Any, other: Any
+) -> None:
+    for place, one in enumerate([cells, other]):
+        pq.write_table(pa.table({"a": one}), tmp_path / f"{place}.parquet")
+
+    def counts(name: str, alphabet: Alphabet, outside: int = 0) -> list[int]:
+        try:
+            return list(counting.count(str(tmp_path / name), alphabet=alphabet, column="a"))
+        except ValueError:  # its type can hold none of the letters
+            return [0] * (alphabet.k - 1) + [outside]
+
+    for alphabet in READ:
+        files = counts("0.parquet", alphabet, len(cells)), counts("1.parquet", alphabet, len(other))
+        together = counts("*.parquet", alphabet, len(cells) + len(other))
+        assert together == list(map(sum, zip(*files, strict=True)))
 
 
 @pytest.mark.parametrize("last", ["flu", "7", "True", ""])

@@ -381,7 +381,10 @@ def _open_typed(
         opened=tuple(opened),
         relation=relation,
         cells=tuple(cells),
-        columns=tuple(_column_of(several) for several in chosen),
+        columns=tuple(
+            _column_of(several, is_key=name == person)
+            for name, several in zip(columns, chosen, strict=True)
+        ),
         header=tuple(header),
         by_arrow=split | coarse,
         engine=engine,
@@ -390,7 +393,7 @@ def _open_typed(
     return files if is_described or is_alike else _united(files, chosen, person=person)
 
 
-def _column_of(several: Sequence[Named]) -> Column:
+def _column_of(several: Sequence[Named], *, is_key: bool) -> Column:
     """Return a column that files may have with different types; one without values has none.
 
     The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
@@ -400,8 +403,8 @@ def _column_of(several: Sequence[Named]) -> Column:
         Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
         for name, kind in dict.fromkeys(typed)
     )
-    is_mixed = column.kind == sql.ANY  # as pandas writes text without any value as floats
-    return replace(column, kind=sql.TEXT, type_name="text of several types") if is_mixed else column
+    is_text = is_key and column.kind == sql.ANY
+    return replace(column, kind=sql.TEXT, type_name="text of several types") if is_text else column
 
 
 def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | None) -> Files:
@@ -428,7 +431,7 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
         if len(several[place]) > 1:
             kind = duckdb_kind(kind) or sql.TEXT
             plain = (
-                sql.text_cell(plain, kind, DIALECT, is_key=name == person)
+                sql.text_cell(plain, kind, DIALECT)
                 if files.columns[place].kind == sql.TEXT
                 else sql.united_cell(plain, kind, DIALECT)
             )

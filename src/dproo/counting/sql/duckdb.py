@@ -138,7 +138,10 @@ DIALECT = sql.Dialect(
         double="TRY_CAST({} AS DOUBLE)",
         bigint="TRY_CAST({} AS BIGINT)",
     ),
-    is_string="json_type({}) = 'VARCHAR'",
+    is_string={
+        sql.JSON: "json_type({}) = 'VARCHAR'",
+        sql.UNITED: "struct_extract({}, 's')",
+    },
     missing={
         sql.UNITED: "(struct_extract({}, 'p') = '')",
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",

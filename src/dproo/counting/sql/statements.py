@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from dproo.core.checks import refusal
@@ -57,7 +57,7 @@ class Dialect:
             for each would take too much memory.
         is_integer: whether a text is an integer of at most 18 digits.
         reader: how text is read before it is compared.
-        is_string: whether a cell of JSON is text.
+        is_string: whether a cell is text, by the kinds of columns in which only some may be.
         missing: whether the cell of a person is missing, by the kind of its column; by default,
             whether it is null. It is never null itself.
         identifiers: a text that differs for different identifiers, or null if there is none,
@@ -74,7 +74,7 @@ class Dialect:
     is_letter_of_many: str = ""
     is_integer: str
     reader: Reader
-    is_string: str = ""
+    is_string: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str]
     identifiers: dict[str, str]
     is_short: str
@@ -151,21 +151,22 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
 
 
 def united_cell(cell: str, kind: str, dialect: Dialect) -> str:
-    """Return a cell as the texts and the number by which it is compared, whatever its type was."""
+    """Return a cell as the texts and the number by which it is compared, whatever its type was.
+
+    What a cell counts as must not depend on the other types, which other records decide.
+    """
     text, number, name = (
         forms.get(kind, "NULL").replace("{}", cell)
         for forms in (dialect.texts, dialect.numbers, dialect.identifiers)
     )
     is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
     person = f"CASE WHEN {is_missing} THEN '' ELSE coalesce({name}, '\ufffd') END"
-    return f"{{'t': {text}, 'n': {number}, 'p': {person}}}"
+    return f"{{'t': {text}, 'n': {number}, 'p': {person}, 's': {kind == TEXT}}}"
 
 
-def text_cell(cell: str, kind: str, dialect: Dialect, *, is_key: bool) -> str:
-    """Return a cell of any kind as text, which for an identifier is the person's."""
-    name = dialect.identifiers.get(kind, "NULL" if is_key else dialect.texts[kind])
-    if not is_key:
-        return name.replace("{}", cell)
+def text_cell(cell: str, kind: str, dialect: Dialect) -> str:
+    """Return an identifier of any kind as the text that names the person."""
+    name = dialect.identifiers.get(kind, "NULL")
     is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
     return f"CASE WHEN NOT {is_missing} THEN coalesce({name.replace('{}', cell)}, '\ufffd') END"
 
@@ -322,9 +323,10 @@ def _text(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
     if _is_text(kind, axis):
         return dialect.texts[kind].replace("{}", cell)
     number = dialect.numbers[kind].replace("{}", cell)
-    if kind == JSON and axis.reading.kind == reading.NUMBER:
+    if kind in dialect.is_string and axis.reading.kind == reading.NUMBER:
+        is_string = dialect.is_string[kind].replace("{}", cell)
         text = dialect.reader.number(f"({dialect.texts[kind].replace('{}', cell)})", axis)
-        return f"CASE WHEN {dialect.is_string.replace('{}', cell)} THEN {text} ELSE {number} END"
+        return f"CASE WHEN {is_string} THEN {text} ELSE {number} END"
     return number
 
 
@@ -335,7 +337,7 @@ def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
         number = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
         missing = ", ".join(map(dialect.number, axis.missing))
         return f"CASE WHEN {number} NOT IN ({missing}) THEN {number} END" if missing else number
-    is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
+    is_written = kind in {TEXT, *dialect.is_string} or axis.reading.kind != reading.EXACT
     return dialect.reader.text(text, axis) if axis.is_read and is_written else text
 
 
