@@ -203,7 +203,7 @@ def test_an_interrupt_between_the_steps_of_a_release_exits_with_4():
 @pytest.mark.parametrize("option", range(3 if SOAK else 1))
 @pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
 def test_output_that_cannot_be_written_names_the_command_that_prints_it(command, option):
-    told = ["--json"] if command == SAMPLE else ["--json", "--model", "model.json"]
+    told = ["--json"] if command == SAMPLE else ["--json", "--out", "rows.csv"]
     options = [[], told, ["--quiet"]]
     option = options[option] if SOAK else DICE.choice(options)
     with Path("/dev/full").open("w") as out:
@@ -425,7 +425,7 @@ def test_letters_that_cannot_be_printed_are_refused_before_the_charge(command):
     assert (done.returncode, done.stdout) == (2, "")
     assert "standard output must be able to print every letter, got ascii." in done.stderr
     assert charges() == []
-    told = ["--json"] if command == SAMPLE else ["--json", "--model", "model.json"]
+    told = ["--json"] if command == SAMPLE else ["--json", "--out", "rows.csv"]
     assert started(*command, *told, env=ascii_only).returncode == 0
 
 

@@ -100,7 +100,9 @@ PERSON = (
     "releases/test_release.py::test_a_person_with_several_records_is_protected_by_every_sampler"
 )
 TWO_GROUPS = "releases/test_release.py::test_a_person_with_records_in_several_groups_is_protected"
-UNSHOWN = "releases/test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
+UNRECORDED = (
+    "releases/test_release.py::test_a_record_that_fails_in_any_way_does_not_cost_the_release"
+)
 PRIVATE_N = "releases/test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
 EVERY_CELL = "releases/test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
 STEPS = (
@@ -743,7 +745,7 @@ MUTANTS = {
         "run._charged", "        entry = apart(reserve, stop=stopped.set)\n", "        prepared.scan.count()\n        entry = apart(reserve, stop=stopped.set)\n", ORDER,
     ),
     "a release is shown without being recorded": (
-        "run._charged", "receipt=apart(record, stop=lambda: None, is_due=True)", "receipt=drawn.receipt", UNSHOWN,
+        "run._charged", "receipt=apart(record, stop=lambda: None, is_due=True)", "receipt=drawn.receipt", UNRECORDED,
     ),
     "n is told though it is private": (
         "run._receipt", "n=n if protection.neighbours == REPLACE else None", "n=n", PRIVATE_N,
@@ -1244,10 +1246,10 @@ MUTANTS = {
         "_split", "if chunk.is_split and", "if not chunk.path and", "counting/test_layouts.py::test_every_encoding_of_a_parquet_file_is_read",
     ),
     "a caller's connection keeps the transaction of a release": (
-        "sqlalchemy._connected", "if not connection.in_transaction():", "if is_engine:", "counting/test_sqlalchemy.py::test_a_connection_is_as_it_was_and_each_release_sees_new_records",
+        "sqlalchemy._connected", "if not is_within:", "if is_engine:", "counting/test_sqlalchemy.py::test_a_connection_is_as_it_was_and_each_release_sees_new_records",
     ),
     "MariaDB ends an idle session while the ledger is charged": (
-        "sqlalchemy._prepare", "    session(settings)\n", "    pass\n", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
+        "sqlalchemy._prepare", "value for name, value in settings.items()", "f'@@{name}' for name in settings", "counting/test_sqlalchemy.py::test_no_limit_of_an_idle_session_ends_it_while_the_ledger_is_charged",
     ),
     "PostgreSQL ends an idle session while the ledger is charged": (
         "Session._lift", 'cursor.execute(f"SET {which} = 0")', 'cursor.execute(f"SHOW {name}")', PATIENT,

@@ -198,9 +198,8 @@ def test_a_forecast_is_for_as_many_records_as_a_person_may_have(browser, home):
         page.check("#tick-all")
         for name in ("diagnosis", "ward"):
             page.fill(column(name, "textarea"), "a, b")
-        page.fill("#n", "4,000")
         with page.expect_response("**/api/table-plan"):
-            pass
+            page.fill("#n", "4,000")
         page.fill("#budget", "300")
 
         def foreseen(change):

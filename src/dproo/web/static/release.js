@@ -109,8 +109,7 @@ async function readColumns({ focuses = false, book = null } = {}) {
     find("columns-hint").textContent =
       `${counted(found.columns.length, "column")}, from ${from}; no record was read.${notes}`;
     const names = found.columns.map(({ name }) => name).filter(Boolean); // "" stands for nobody
-    const options = names.map(choice);
-    find("person").replaceChildren(new Option("nobody has several records", ""), ...options);
+    find("person").replaceChildren(new Option("nobody has several records", ""), ...names.map(choice));
     const isGone = person && !names.includes(person);
     find("person").value = isGone ? "" : person;
     find("person").closest("details").open ||= Boolean(person);
@@ -128,10 +127,9 @@ async function readColumns({ focuses = false, book = null } = {}) {
 
 /** Forget what was entered for other data, if any was chosen before. */
 function forget() {
-  if (!hadData) {
-    hadData = true;
-    return;
-  }
+  const isFirst = !hadData;
+  hadData = true;
+  if (isFirst) return;
   person = "";
   hasColumns = false; // those of the other data
   for (const form of [find("budget-form"), privacy]) form.reset();
@@ -260,8 +258,7 @@ privacy.addEventListener("submit", (event) => {
   if (!find("review").hidden) confirmation.review();
 });
 find("person").addEventListener("input", ({ target }) => (person = target.value));
-for (const id of ["neighbours", "records-per-person"])
-  find(id).addEventListener("input", changed); // the forecast depends on it
+for (const id of ["neighbours", "records-per-person"]) find(id).addEventListener("input", changed); // and the forecast
 for (const id of ["step-columns", "step-privacy"])
   find(id).addEventListener("input", ({ target }) => {
     find("again").hidden = true; // it would not be another one of the same
