@@ -6,6 +6,7 @@ import datetime as dt
 import re
 import zipfile
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import openpyxl
@@ -192,10 +193,14 @@ def test_a_row_of_a_formula_without_its_value_is_a_record(tmp_path):
     assert list(found) == [1, 1, 1]
 
 
+def parts_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as book:
+        return {name: book.read(name) for name in book.namelist()}
+
+
 @pytest.mark.parametrize("part", ["styles", "sharedStrings"])
 def test_a_sheet_that_lacks_a_part_is_refused_before_the_charge(part: str, tmp_path: Path) -> None:
-    with zipfile.ZipFile(excel(tmp_path, ["n"], [1])) as book:
-        parts = {name: book.read(name) for name in book.namelist()}
+    parts = parts_of(excel(tmp_path, ["n"], [1]))
     relations = parts["xl/_rels/workbook.xml.rels"].replace(b"/styles", b"/other")
     parts["xl/_rels/workbook.xml.rels"] = relations.replace(b"/theme", f"/{part}".encode(), 1)
     del parts["xl/theme/theme1.xml"]
@@ -204,3 +209,18 @@ def test_a_sheet_that_lacks_a_part_is_refused_before_the_charge(part: str, tmp_p
             book.writestr(name, content)
     with pytest.raises(ValueError, match="data must be a readable Excel file"):
         counting.prepare(tmp_path / "a.xlsx", columns=["n"], alphabets=[[1]])
+
+
+def test_shared_texts_of_an_unknown_encoding_are_refused_before_the_charge(tmp_path: Path) -> None:
+    parts = parts_of(excel(tmp_path, ["n"], [1]))
+    relations = parts["xl/_rels/workbook.xml.rels"]
+    parts["xl/_rels/workbook.xml.rels"] = relations.replace(b"/theme", b"/sharedStrings", 1)
+    strings = '<?xml version="1.0" encoding="{}"?><sst><si><t>a</t></si></sst>'
+    for encoding, is_known in (("windows-1252", True), ("ebcdic-cp-us", False)):
+        parts["xl/theme/theme1.xml"] = strings.format(encoding).encode()
+        with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as book:
+            for name, content in parts.items():
+                book.writestr(name, content)
+        with nullcontext() if is_known else pytest.raises(ValueError, match="a readable Excel"):
+            found = counting.count(tmp_path / "a.xlsx", alphabet=[1], column="n")
+            assert list(found) == [1, 0]

@@ -366,7 +366,8 @@ def _header(sheet: Sheet) -> list[str]:
     """Return the names in the first row, up to the last one; open all that the rows refer to."""
     _ = sheet.styles
     if (shared := sheet.related.get("sharedStrings")) is not None:
-        sheet.archive.open(shared).close()
+        with sheet.archive.open(shared) as content:
+            next(_accepted(content))  # fails unless its encoding is known
     rows = _rows(sheet, at_most=HEADER_MAX)
     number, row = next(((n, row) for n, row in rows if n > sheet.skip), (0, None))
     if row is None or number != sheet.skip + 1:
