@@ -17,7 +17,7 @@ from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.boundary import refusing
 from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source, are_files
-from dproo.counting.sources.descriptors import OpenPath, paths_of
+from dproo.counting.sources.descriptors import OpenPath, files_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of
@@ -193,7 +193,7 @@ def _identities(source: Source) -> set[tuple[int, int]]:
 def _files(path: str) -> list[tuple[int, int]]:
     """Return the identities of the files that a path or a pattern means."""
     with suppress(OSError, ValueError):  # a file of another machine, or an impossible name
-        return [(found.st_dev, found.st_ino) for found in map(os.stat, paths_of(path))]
+        return [(found.st_dev, found.st_ino) for found in map(os.stat, files_of(path))]
     return []
 
 

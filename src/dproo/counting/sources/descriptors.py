@@ -236,24 +236,18 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 
 
 def paths_of(path: str) -> list[str]:
-    """Return a file, all files that a pattern matches, or all Parquet files of a folder.
+    """Return the files of :func:`files_of`, all of which are to be read.
 
     Raises:
         ValueError: there is none, or a pattern leaves out folders of data.
     """
+    found, folders = _matched(path)
     is_folder = os.path.isdir(path)  # noqa: PTH112 - Path raises where a name is too long
-    if not is_folder and os.path.exists(path):  # noqa: PTH110
-        return [path]
-    # A folder of Parquet files, as Spark writes it.
-    pattern = os.path.join(glob.escape(path), "**", "*") if is_folder else path  # noqa: PTH118
-    named = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
-    matches = [name for name in named if not os.path.isdir(name)]  # noqa: PTH112
-    if not is_folder and _left_out({*named} - {*matches}, matches):
+    if not is_folder and _left_out(folders, found):
         raise ValueError(
             refusal("data", "be a pattern without folders of data, such as Spark writes", path)
             + " Name the files in them, too, as '**/*.parquet' does."
         )
-    found = list(filter(is_parquet, matches)) if is_folder else matches
     if not found:
         what = "be a file, or a folder with Parquet files" if is_folder else "be a file that exists"
         raise ValueError(refusal("data", what, path))
@@ -268,6 +262,26 @@ def paths_of(path: str) -> list[str]:
                 + " Most programs leave such files out. Move them, or give a pattern: '*.parquet'."
             )
     return found
+
+
+def files_of(path: str) -> list[str]:
+    """Return a file, all files that a pattern matches, or all Parquet files of a folder.
+
+    Protected data stays so where a release of it would be refused.
+    """
+    return _matched(path)[0]
+
+
+def _matched(path: str) -> tuple[list[str], set[str]]:
+    """Return the files of :func:`files_of`, and the folders that the pattern matches."""
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - Path raises where a name is too long
+    if not is_folder and os.path.exists(path):  # noqa: PTH110
+        return [path], set()
+    # A folder of Parquet files, as Spark writes it.
+    pattern = os.path.join(glob.escape(path), "**", "*") if is_folder else path  # noqa: PTH118
+    named = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    files = [name for name in named if not os.path.isdir(name)]  # noqa: PTH112
+    return list(filter(is_parquet, files)) if is_folder else files, {*named} - {*files}
 
 
 def _left_out(folders: Iterable[str], files: Iterable[str]) -> set[Path]:
