@@ -75,7 +75,7 @@ def test_budgets_of_files_with_one_name_are_told_apart_for_an_auditor(ledger, tm
     here = book.show()[0].dataset
     names = {here: "home-of-ann/visits.csv", "/a/23/flu.csv": "23/flu.csv"}
     names |= {"/a/24/flu.csv": "24/flu.csv", "flu.csv": "flu.csv", "/b/only.csv": "only.csv"}
-    names |= {"visits.csv": "visits.csv"}
+    names |= {"visits.csv": "visits.csv", "/c/folder/": "c/folder", "/d/folder": "d/folder"}
     for name in names.keys() - {here}:
         book.declare(name, budget=1, neighbours="replace")
         book.reserve(name, epsilon="0.1", neighbours="replace")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import glob
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -215,13 +217,14 @@ def distinct_names(datasets: Sequence[str]) -> dict[str, str]:
     >>> distinct_names(["/a/23/visits.csv", "/a/24/visits.csv", "/a/flu.csv"]).values()
     dict_values(['23/visits.csv', '24/visits.csv', 'flu.csv'])
     """
-    names, whole = {}, [f"/{dataset}" for dataset in datasets]
-    for dataset in datasets:
-        parts = Path(dataset).parts if Path(dataset).is_absolute() else ()
-        ends = ("/".join(parts[-count:]) for count in range(1, len(parts)))
-        own = (end for end in ends if sum(name.endswith(f"/{end}") for name in whole) == 1)
-        names[dataset] = next(own, dataset)
-    return names
+    ends = {dataset: [*_ends(dataset), dataset] for dataset in datasets}
+    held = Counter(chain.from_iterable(map(set, ends.values())))
+    return {name: next((end for end in own if held[end] == 1), name) for name, own in ends.items()}
+
+
+def _ends(dataset: str) -> list[str]:
+    parts = Path(dataset).parts if Path(dataset).is_absolute() else ()
+    return ["/".join(parts[-count:]) for count in range(1, len(parts))]
 
 
 def published(receipt: dict[str, Any]) -> dict[str, Any]:
