@@ -1188,7 +1188,7 @@ def test_where_people_are_counted_the_page_says_people(browser, home):
         assert forecast == f"With 20 people at ε = 1, {accuracy}."
         assert page.locator("#facts dt:text-is('People') + dd").inner_text() == "20"
         assert "the number of people is public" in page.inner_text("#facts")
-        assert "a random record of a random person" in page.inner_text("#means")
+        assert "a random one of the counted records" in page.inner_text("#means")
         page.goto(f"{home.origin}/ledger")
         page.wait_for_selector(".account:has-text('the number of people is public')")
 

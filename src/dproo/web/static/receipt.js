@@ -18,7 +18,7 @@ const MEANS = {
     "The value is drawn about as often as a random record has it. It may or may not be" +
     " somebody’s, and one value is not a statistic.",
   person:
-    "The value is drawn about as often as a random record of a random person has it. It may or may" +
+    "The value is drawn about as often as a random one of the counted records has it. It may or may" +
     " not be somebody’s, and one value is not a statistic.",
 };
 
