@@ -1017,6 +1017,32 @@ def test_an_address_keeps_the_column_that_tells_people_apart_or_says_that_it_is_
         other.wait_for_selector("#data-refused:has-text('“gone”, which told people apart')")
 
 
+@pytest.mark.parametrize("is_loaded_again", [False, True])
+def test_a_described_column_is_read_in_the_encoding_that_is_chosen_last(
+    browser, home, *, is_loaded_again
+):
+    (home.folder / "towns.csv").write_text("town\n" + "Köln\nBonn\n" * 50)
+    with visit(browser, home, "release") as page:
+        choose(page, "towns.csv")
+        page.click("#layout summary")
+        page.fill("#encoding", "latin-1")
+        page.press("#encoding", "Tab")
+        page.check(column("town", "[type=checkbox]"))
+        page.fill(column("town", "textarea"), "Köln, Bonn")
+        page.wait_for_selector("#save-book:enabled")
+        page.wait_for_url("**encoding=latin-1**")
+        if is_loaded_again:
+            page.reload()
+            page.wait_for_selector("#save-book:enabled")
+            page.click("#layout summary")
+        with page.expect_request("**/api/codebook") as asked:
+            page.fill("#encoding", "")
+            page.press("#encoding", "Tab")
+        book = asked.value.post_data_json["codebook"]
+        assert "Köln" in str(book["schema"])
+        assert "encoding" not in book
+
+
 def test_what_was_stated_about_data_stays_when_its_columns_are_read_again(browser, home):
     (home.folder / "people.csv").write_text("patient;ward\n" + "1;north\n2;south\n" * 50)
     with visit(browser, home, "release", refusals=1) as page:

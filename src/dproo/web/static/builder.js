@@ -3,11 +3,12 @@
 import { AGAIN, ask, latest } from "./api.js";
 import { Column } from "./columns.js";
 import { find, text } from "./drawing.js";
-import { parse } from "./exact.js";
+import { isSame, parse } from "./exact.js";
 import { notice } from "./refusing.js";
 import { save, textOf } from "./saving.js";
 
 const FILE = "codebook.json";
+const LAYOUT = ["encoding", "dialect"];
 
 const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
 
@@ -55,14 +56,18 @@ export class Builder {
     });
   }
 
-  /** Offer the columns of the data; `book` and `ticked` are what was entered for them before. */
-  offer({ columns, codebook }, { book, ticked = null }) {
-    this.head = codebook;
+  /**
+   * Offer the columns of the data; `book` and `ticked` are what was entered for them before, when
+   * `drafted` stated the layout that was chosen. The one that is chosen now takes its place.
+   */
+  offer({ columns, codebook }, { book, ticked = null, drafted = {} }) {
+    this.head = this.drafted = codebook;
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
     find("filter").value = "";
     this.columns = columns.map((column) => new Column(find("columns"), column, this));
-    if (book) this.take(book);
+    const stale = LAYOUT.filter((key) => isSame(book?.[key], drafted[key]));
+    if (book) this.take({ ...book, ...Object.fromEntries(stale.map((key) => [key, codebook[key]])) });
     else if (this.isFinding)
       for (const column of this.columns) column.isTicked = ticked?.includes(column.name) ?? !this.isSingle;
     this.edited();

@@ -199,6 +199,7 @@ function saveChoices() {
     data: choices.data,
     table: dataOf().table,
     book: isListed ? builder.book() : null,
+    drafted: builder.drafted,
     ticked: builder.names,
     network: find("network").value,
     dataset: text("dataset"),
