@@ -120,8 +120,7 @@ async function readColumns({ focuses = false, book = null } = {}) {
     changed();
     if (focuses) find("columns-title").focus();
   } catch (error) {
-    if (signal.aborted) return; // other data was chosen meanwhile
-    refuse(find("step-data"), error.message, { focuses });
+    if (!signal.aborted) refuse(find("step-data"), error.message, { focuses }); // else other data was chosen meanwhile
   }
 }
 
