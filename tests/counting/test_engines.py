@@ -411,7 +411,11 @@ def test_each_file_of_a_pattern_may_have_a_type_of_its_own(tmp_path: Path, order
     def counts(alphabet: Any, **options: Any) -> list[int]:
         return list(counting.count(str(tmp_path), alphabet=alphabet, column="a", **options))
 
-    assert counts(["7", "x", "true", "2020-01-01", "7.5"]) == [4, 1, 1, 2, 1, 13]
+    listed = Alphabet.of(["7", "x", "true", "2020-01-01", "7.5"])
+    assert counts(listed) == counts(listed.read_as("text")) == [4, 1, 1, 1, 1, 14]
+    cells = [cell for several in MIXED for cell in several]
+    assert counts(listed) == list(counting.count(cells, alphabet=listed))
+    assert counts(Alphabet.of(["2020-01-01"]).read_as("date")) == [2, 20]
     assert counts(range(7, 9)) == [4, 1, 17]
     assert counts(Alphabet.bins([0, 7.2, 9])) == [4, 4, 14]
     assert counts(Alphabet.bins([0, 7.2, 9, 1e301])) == [4, 4, 1, 13]

@@ -57,6 +57,7 @@ from dproo.counting.sql.duckdb import (
     shown_type,
 )
 from dproo.counting.sql.reading import literal
+from dproo.schema.reading import DAYS
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,6 +99,7 @@ _ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
 _PARQUET = f"read_parquet([{FILES}], utf8_validation='replace')"
 _UNREADABLE = ("LZO",)  # no library here unpacks it
 _OPEN = 200  # files at a time
+_MOMENTS = {sql.TIMESTAMP, sql.INSTANT}
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16 digits
 
 
@@ -211,7 +213,7 @@ def open_files(opened: Sequence[Opened | Incoming], query: CountQuery) -> Files:
     layout.refuse_encoding(file_format)
     if file_format in {JSON, ARRAY}:
         return _open_json(opened, columns, file_format, layout)
-    return _open_typed(opened, columns, table, person=query.person)
+    return _open_typed(opened, columns, query)
 
 
 def _ending(file: Opened | Incoming, layout: Layout) -> str:
@@ -345,11 +347,10 @@ def _open_json(
 def _open_typed(
     opened: Sequence[Opened | Incoming],
     columns: Sequence[str] | None,
-    table: str | tuple[str, ...] | None,
-    *,
-    person: str | None,
+    query: CountQuery,
 ) -> Files:
     """Read the types of columns in Parquet files, or in a table of a DuckDB file."""
+    table, person = query.table, query.person
     relation, readable = _PARQUET, "be a readable file"
     if table is not None:
         if len(opened) > 1:
@@ -390,7 +391,7 @@ def _open_typed(
         engine=engine,
     )
     is_alike = all(len({*several}) == 1 for several in chosen)
-    return files if is_described or is_alike else _united(files, chosen, person=person)
+    return files if is_described or is_alike else _united(files, chosen, query)
 
 
 def _column_of(several: Sequence[Named], *, is_key: bool) -> Column:
@@ -407,16 +408,17 @@ def _column_of(several: Sequence[Named], *, is_key: bool) -> Column:
     return replace(column, kind=sql.TEXT, type_name="text of several types") if is_text else column
 
 
-def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | None) -> Files:
+def _united(files: Files, chosen: Sequence[Sequence[Named]], query: CountQuery) -> Files:
     """Return files that have some of the chosen columns with different types.
 
     DuckDB would convert the cells of a column to one type, which may round or fail.
     """
+    axes = dict(zip(query.columns, query.axes, strict=True))
     several = [{kind for _, kind, _ in schemas} - {NULL} for schemas in chosen]
     for column, kinds in zip(files.columns, several, strict=True):
         # Arrow would read all the columns, and convert the cells of each to one type, too: only
         # days and moments have one for every type.
-        is_refused = bool(files.by_arrow) and column.kind not in {sql.TIMESTAMP, sql.INSTANT}
+        is_refused = bool(files.by_arrow) and column.kind not in _MOMENTS
         if len(kinds) > 1 and is_refused:
             files.engine.close()
             raise ValueError(
@@ -427,9 +429,12 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], *, person: str | No
     def cell(place: int, named: Named) -> str:
         name, kind, called = named
         cell = sql.quoted(called)
-        plain = "NULL" if kind == NULL else in_range(cell, kind, is_key=name == person)
+        plain = "NULL" if kind == NULL else in_range(cell, kind, is_key=name == query.person)
         if len(several[place]) > 1:
             kind = duckdb_kind(kind) or sql.TEXT
+            # A moment is a letter only where it is read as a day, as in every other source.
+            if kind in _MOMENTS and name in axes and axes[name].reading.kind not in DAYS:
+                plain = "NULL"
             plain = (
                 sql.text_cell(plain, kind, DIALECT)
                 if files.columns[place].kind == sql.TEXT
