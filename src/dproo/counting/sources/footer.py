@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from dproo.counting.sources.descriptors import Opened
@@ -39,14 +40,16 @@ class Chunk:
     is_split: bool
 
 
-def chunks_of(file: Opened) -> Iterator[Chunk]:
-    """Yield the chunks of a Parquet file; of any other, this fails in any way."""
+def chunks_of(file: Opened, *, groups: int | None = None) -> Iterator[Chunk]:
+    """Yield the chunks of the first groups of rows of a Parquet file, by default of all.
+
+    For any other file, this fails in any way.
+    """
     end = file.part(file.size - 8, 8)
     size = int.from_bytes(end[:4], "little")
     if end[4:] != _MAGIC:
         raise ValueError("not a Parquet file")
-    footer, _ = _struct(file.part(file.size - 8 - size, size), 0)
-    for group in footer[_ROW_GROUPS]:
+    for group in islice(_groups(file.part(file.size - 8 - size, size)), groups):
         for column in group[_COLUMNS]:
             stored = column[_COLUMN]
             yield Chunk(
@@ -56,8 +59,20 @@ def chunks_of(file: Opened) -> Iterator[Chunk]:
             )
 
 
-def _struct(content: bytes, at: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a struct by their identifiers, and where it ends."""
+def _groups(content: bytes) -> Iterator[dict[int, Any]]:
+    """Yield the groups of rows of a footer, each of which takes time to read."""
+    _, at = _struct(content, 0, until=_ROW_GROUPS)
+    _, length, at = _list(content, at)
+    for _ in range(length):
+        group, at = _struct(content, at)
+        yield group
+
+
+def _struct(content: bytes, at: int, *, until: int | None = None) -> tuple[dict[int, Any], int]:
+    """Return the fields of a struct by their identifiers, and where it, or they, end.
+
+    The field ``until``, if it is given, and what follows it are not read.
+    """
     fields: dict[int, Any] = {}
     identifier = 0
     while head := content[at]:
@@ -66,6 +81,8 @@ def _struct(content: bytes, at: int) -> tuple[dict[int, Any], int]:
             identifier += step
         else:
             identifier, at = _integer(content, at)
+        if identifier == until:
+            return fields, at
         if kind in {_TRUE, _FALSE}:
             fields[identifier] = kind == _TRUE
         else:
@@ -83,9 +100,7 @@ def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
     if kind == _STRUCT:
         return _struct(content, at)
     if kind in _LISTS:
-        kind, (length, at) = content[at] & 15, (content[at] >> 4, at + 1)
-        if length == 15:
-            length, at = _count(content, at)
+        kind, length, at = _list(content, at)
         values = []
         for _ in range(length):
             value, at = _value(content, at, kind)
@@ -94,6 +109,14 @@ def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
     end = at + (8 if kind == _DOUBLE else 1)
     _ = content[end - 1]  # or a list that states a huge length would not end
     return None, end
+
+
+def _list(content: bytes, at: int) -> tuple[int, int, int]:
+    """Return the type of the elements of a list, their number, and where they begin."""
+    kind, length = content[at] & 15, content[at] >> 4
+    if length < 15:
+        return kind, length, at + 1
+    return kind, *_count(content, at + 1)
 
 
 def _integer(content: bytes, at: int) -> tuple[int, int]:
