@@ -11,10 +11,10 @@ demo: .venv/ready
 test: .venv/ready-dev system
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
-# Four workers keep two cores busy: some tests wait for others.
+# Three workers keep two cores busy, since some tests wait for others; more slow each other down.
 tests: .venv/ready-dev system
 	$(BIN)/python -m compileall -q src tests/support
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.
 quick: lint

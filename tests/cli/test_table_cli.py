@@ -11,6 +11,8 @@ from support.draws import DICE
 from dproo import Ledger, Model
 from dproo.cli.commands import run
 
+pytestmark = pytest.mark.one_of(2)
+
 BOOK = {
     "schema": {
         "fields": [

@@ -36,6 +36,9 @@ from dproo.web.folder import Folder
 THREADS, RELEASES = 16, 50 if SOAK else 2
 
 
+pytestmark = pytest.mark.one_of(2)
+
+
 def state() -> tuple[Any, ...]:
     """Return what of the process a library could change for all of it."""
     handlers = [signal.getsignal(number) for number in signal.valid_signals()]

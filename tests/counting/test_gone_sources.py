@@ -21,6 +21,8 @@ from dproo import counting
 from dproo.errors import UnpreparedError
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.one_of(2)
+
 ROWS = pa.table({"cell": ["x", "y"] * 3, "table": ["x", "y"] * 3})
 UNPREPARED = "the release cannot be prepared: .* Nothing was read or charged[.]"
 

@@ -16,6 +16,8 @@ import pytest
 import dproo
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.one_of(2)
+
 CELLS = ["A"] * 60 + ["B"] * 40
 ROWS = [{"w": cell} for cell in CELLS]
 TEXT = "w\n" + "".join(f"{cell}\n" for cell in CELLS)
