@@ -32,6 +32,7 @@ SHARPER = {
     "0.1": 1, "0.3": 1.002, "0.5": 1.011, "1": 1.065, "1.5": 1.142, "2": 1.304, "3": 1.701,
     "4": 2.691, "6": 4.442, "8": 5.502, "10": 6.03, "20": 6.466,
 }  # fmt: skip
+SCARCE = 12_972_292, 451_047_598  # records and letters: the levels leave most letters out
 GRID_OF_FOUR = 15  # partitions of 8 into four, the grid below; the others prove the limit
 EPSILONS = ("1e-3", "0.01", "0.1", "0.2", "0.5", "1", "2", "3", "5", "10")
 BITS, RECORDS_MAX = 600, 10**12
@@ -178,6 +179,14 @@ def test_three_levels_give_what_the_proof_says():
         found = dproo.limit(n=10**5, k=1000, epsilon=epsilon)
         assert round(float(found.lower) / two, 3) == times
         assert (found.levels is None) == (times == 1)
+
+
+def test_levels_that_leave_most_letters_out_are_used_too():
+    n, k = SCARCE
+    found = dproo.limit(n=n, k=k, epsilon="3.93254")
+    assert found.levels
+    assert found.levels.letters < k / 9
+    assert round(float(found.lower), 4) == 0.1507
 
 
 def test_for_one_record_randomized_response_reaches_the_limit():

@@ -40,7 +40,7 @@ from dproo import Alphabet, counting
 from dproo.counting.prepare import open_scan
 from dproo.counting.query import CountQuery
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 MIB = 1 << 20
 CODES = ["a", "bb", "ccc", "dddd"]

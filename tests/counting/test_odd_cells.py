@@ -38,7 +38,7 @@ from dproo.schema.axis import OpenText
 from dproo.schema.cell import number_of, text_of
 from dproo.schema.reading import Reading
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 OPEN = Alphabet(axes=(OpenText(),))
 DAYS = Alphabet.of(["2024-01-01", "2024-01-02"]).read_as("date")

@@ -104,7 +104,7 @@ def test_every_engine_brings_the_same_letters(name: str, tmp_path: Path) -> None
             check(data, rows, **options)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_postgresql_and_spark_bring_the_same_letters(
     server: Any, postgresql: str, spark: Any
 ) -> None:

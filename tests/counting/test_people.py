@@ -36,7 +36,7 @@ from dproo.schema.axis import Bins
 from dproo.schema.cell import number_of, text_of
 from dproo.schema.reading import Reading
 
-pytestmark = [pytest.mark.untraced, pytest.mark.one_of(2)]
+pytestmark = [pytest.mark.untraced, pytest.mark.one_of(4)]
 
 ALPHA = 1e-9
 CODES, AGES = ["a", "bb", "ccc"], Bins.of([0, 18, 65, 120])

@@ -24,7 +24,7 @@ from dproo.core.counts import NamedCounts
 from dproo.schema.axis import Axis, Bins, OpenText
 from dproo.schema.reading import Reading
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 
 @pytest.mark.one_of(4)

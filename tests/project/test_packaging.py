@@ -11,7 +11,7 @@ import pytest
 from support.draws import some
 from support.pages import FIRST, ROOT, follow
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 

@@ -128,7 +128,7 @@ def test_whatever_fails_in_the_ledger_before_the_charge_is_a_refusal(
     assert charges(folder) == []
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(SOURCES, one_of=6), indirect=True)
 def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledger(
@@ -139,7 +139,7 @@ def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledge
     assert charges(folder) == [True] * len(found)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(BROKEN, one_of=6), indirect=True)
 def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
@@ -158,7 +158,7 @@ def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
     assert charges(folder) == [True] * released
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.untraced
 @pytest.mark.parametrize("source", some(INTERRUPTED, one_of=4), indirect=True)
 def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
@@ -314,7 +314,7 @@ def test_a_limit_of_memory_is_refused_before_the_charge(limit, mebibytes, folder
     assert charges(folder) == []
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.untraced
 def test_a_copy_without_metadata_releases_as_any_other(folder):
     """As one inside another package has none, or one in a zip file."""
@@ -341,7 +341,7 @@ def test_a_copy_without_metadata_releases_as_any_other(folder):
     assert charges(folder) == [True]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
     """The rehearsal draws from few records; no other number may fail where it did not."""
     for _ in range(2000 if SOAK else 25):
@@ -408,7 +408,7 @@ assert len(results) == len(names)
 """
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 def test_the_first_releases_of_a_process_may_be_made_in_threads_at_once(folder):
     """A library that one thread still loads is not ready for another."""
     names = [f"data.{ending}" for ending in ("csv", "csv", "parquet", "xlsx", "sav", "frame")]

@@ -26,7 +26,7 @@ from dproo.mechanisms.network import LEARNED_MAX, SENSITIVITY, Family, Network, 
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.row import RowRequest, RowTables
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 ALPHA = 1e-6
 
