@@ -7,12 +7,15 @@ import pty
 import re
 import resource
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import click
+import pandas as pd
 import pytest
 from support.commands import COMMAND, MAIN, Started, dproo
 from support.draws import few
@@ -398,6 +401,31 @@ def test_a_default_for_files_is_ignored_for_a_database(default, tmp_path, capsys
     assert "layout" not in first
     assert run([*asked, "--delimiter", ";"]) == 2
     assert "layout must be left out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "default", ['delimiter = ";"', 'encoding = "latin-1"', 'comment = "#"', "skip_rows = 2"]
+)
+def test_a_default_for_text_files_is_ignored_for_others(default, tmp_path, capsys):
+    path = tmp_path / "c.toml"
+    path.write_text(f"[check]\n{default}\n")
+    pd.DataFrame({"city": [1]}).to_parquet(tmp_path / "a.parquet")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        database.execute("create table visits (city int)")
+    for name, *table in (("a.parquet",), ("a.db", "--table", "visits")):
+        asked = ["check", str(tmp_path / name), *table, *COUNTED]
+        assert run(["--config", str(path), *asked]) == 0
+        assert run([*asked, *typed(default)]) == 2
+    capsys.readouterr()
+
+
+COUNTED = ("--column", "city", "--alphabet", "bins:0,1,2")
+
+
+def typed(default):
+    """Return a default of a configuration as an option of the command line."""
+    name, value = default.replace('"', "").replace("_", "-").split(" = ")
+    return f"--{name}", value
 
 
 WRONG = [

@@ -20,7 +20,7 @@ from dproo.cli import ending
 from dproo.cli.output import echo, json_object, print_facts, refuse_unused, waiting, write_whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
-from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.layout import FORMATS, Layout, LayoutOptions, fields_for
 from dproo.counting.source import Source, stated_for
 from dproo.counting.sources.postgresql.url import is_url
 from dproo.errors import STOPPED, MissingLedgerError, ReleaseError, Stopped, UnknownDatasetError
@@ -234,15 +234,18 @@ def _in_options(record: logging.LogRecord) -> bool:
 
 
 def source_of(data: str, options: Mapping[str, Any]) -> Source:
-    """Return the data that a command names; the user's defaults for files are for files alone."""
+    """Return the data that a command names; the user's defaults are for files that have them."""
     given = click.get_current_context().get_parameter_source
     engine = options.get("engine")
-    is_file = engine is None and not is_url(data)
+    used: set[str] = set()
+    if engine is None and not is_url(data):
+        ending, _ = Layout(format=options["format"]).ending_of(data)
+        used = fields_for(FORMATS.get(ending))
     layout = Layout(
         **{
             name: options[name]
             for name in LayoutOptions.__annotations__
-            if is_file or given(name) is not ParameterSource.DEFAULT_MAP
+            if name in used or given(name) is not ParameterSource.DEFAULT_MAP
         }
     )
     return Source(

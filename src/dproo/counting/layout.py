@@ -234,6 +234,17 @@ PLAIN = Layout()
 """The default: UTF-8 with a header line; format and separator by the file's name."""
 
 
+def fields_for(file_format: str | None) -> set[str]:
+    """Return the options that files of a format have; all of them for a format yet unknown."""
+    if file_format in {CSV, None}:
+        return {*LayoutOptions.__annotations__}
+    return {
+        "format",
+        *(() if file_format in _OWN_ENCODING else ("encoding",)),
+        *(("skip_rows",) if file_format == EXCEL else ()),
+    }
+
+
 def is_parquet(path: str) -> bool:
     """Return whether a file is Parquet by its name; a compressed one is too, and is refused.
 
