@@ -258,12 +258,10 @@ def reprint(receipt: Receipt, ledger: Address | None) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
     if receipt.ledger is None or ledger is None:
         return "It was charged to no ledger, so it is lost."
+    again = f"dproo ledger print {receipt.ledger.entry}{_elsewhere(ledger)}"
     if receipt.ledger.head is None:
-        return "The charge stays. The ledger could not record the release, so it is lost."
-    return (
-        f"The charge stays, and the release is kept: dproo ledger print {receipt.ledger.entry}"
-        f"{_elsewhere(ledger)} prints it again, for free."
-    )
+        return f"The charge stays. If the release was recorded after all, {again} prints it again."
+    return f"The charge stays, and the release is kept: {again} prints it again, for free."
 
 
 def _elsewhere(ledger: Address) -> str:
