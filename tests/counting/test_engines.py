@@ -26,9 +26,11 @@ from hypothesis import strategies as st
 from support.draws import DICE, SOAK
 
 from dproo import Alphabet, counting
+from dproo.codebooks.found import shapes
 from dproo.counting.query import CountQuery
 from dproo.counting.sources import arrow, descriptors, file_scan, files
 from dproo.counting.sql import duckdb as duckdb_dialect
+from dproo.schema.axis import OpenText
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -424,6 +426,24 @@ def test_each_file_of_a_pattern_may_have_a_type_of_its_own(tmp_path: Path, order
     assert sum(counts(["x"], person="b")) == len(people) + 1
     each = counts(["x"], person="b", is_each_missing=True)
     assert sum(each) == len(people) + moments + missing
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_moments_beside_other_types_count_as_in_lists(
+    tmp_path: Path, unit: str, zone: str | None
+) -> None:
+    """Their shapes are those of days, from which days are found without a code book."""
+    moments = pa.array([10**9, 0, None], pa.timestamp(unit, zone))
+    cells = []
+    for place, part in enumerate((moments, pa.array(["1970-01-01", "x"]), pa.array([7, 8]))):
+        pq.write_table(pa.table({"a": part}), tmp_path / f"{place}.parquet")
+        cells += part.to_pylist()
+    listed = Alphabet.of(["1970-01-01", "x"])
+    several = listed, listed.read_as("text"), Alphabet.of(["1970-01-01"]).read_as("date"), shapes()
+    for alphabet in (*several, range(9), Alphabet.bins([0, 8]), Alphabet(axes=(OpenText(),))):
+        found = counting.count(str(tmp_path), alphabet=alphabet, column="a")
+        assert list(found) == list(counting.count(cells, alphabet=alphabet))
 
 
 ALONE: list[Any] = [

@@ -57,7 +57,7 @@ from dproo.counting.sql.duckdb import (
     shown_type,
 )
 from dproo.counting.sql.reading import literal
-from dproo.schema.reading import DAYS
+from dproo.schema.reading import DAYS, SHAPE
 
 if TYPE_CHECKING:
     import duckdb
@@ -413,7 +413,8 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], query: CountQuery) 
 
     DuckDB would convert the cells of a column to one type, which may round or fail.
     """
-    axes = dict(zip(query.columns, query.axes, strict=True))
+    axes = zip(query.columns, query.axes, strict=True)
+    undated = {name for name, axis in axes if axis.reading.kind not in {*DAYS, SHAPE}}
     several = [{kind for _, kind, _ in schemas} - {NULL} for schemas in chosen]
     for column, kinds in zip(files.columns, several, strict=True):
         # Arrow would read all the columns, and convert the cells of each to one type, too: only
@@ -428,13 +429,13 @@ def _united(files: Files, chosen: Sequence[Sequence[Named]], query: CountQuery) 
 
     def cell(place: int, named: Named) -> str:
         name, kind, called = named
-        cell = sql.quoted(called)
+        cell, is_mixed = sql.quoted(called), len(several[place]) > 1
+        # A moment is a letter only where it is read as a day, as in every other source.
+        if is_mixed and name in undated and duckdb_kind(kind) in _MOMENTS:
+            kind = NULL
         plain = "NULL" if kind == NULL else in_range(cell, kind, is_key=name == query.person)
-        if len(several[place]) > 1:
+        if is_mixed:
             kind = duckdb_kind(kind) or sql.TEXT
-            # A moment is a letter only where it is read as a day, as in every other source.
-            if kind in _MOMENTS and name in axes and axes[name].reading.kind not in DAYS:
-                plain = "NULL"
             plain = (
                 sql.text_cell(plain, kind, DIALECT)
                 if files.columns[place].kind == sql.TEXT
