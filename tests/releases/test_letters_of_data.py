@@ -177,21 +177,24 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
     sample(data, alphabet=["Adelie"], **options)
 
 
-@pytest.mark.parametrize("added", ["2025.csv", "_temporary"])
+@pytest.mark.parametrize("added", ["2025.csv", "_temporary", "broken.csv"])
 def test_a_pattern_with_a_budget_protects_its_files_even_where_it_is_refused(
     added: str, penguins: Path, tmp_path: Path
 ) -> None:
-    """A folder that a program adds to those of a dataset frees none of its files."""
+    """A folder or link that a program adds to the files of a dataset frees none of them."""
     distinct(penguins)
     (tmp_path / "mine").write_text("own\nAdelie\n", encoding="utf-8")
     ledger = Ledger.create(tmp_path / "ledger.sqlite3")
     mine = {"column": "own", "epsilon": 1, "ledger": ledger, "dataset": str(tmp_path / "mine")}
     for name in (mine["dataset"], str(tmp_path / "**" / "*.csv")):
         ledger.declare(name, budget=9, neighbours="replace")
-    (tmp_path / added).mkdir()
+    if added == "broken.csv":
+        (tmp_path / added).symlink_to("nowhere")
+    else:
+        (tmp_path / added).mkdir()
     if added == "_temporary":
         shutil.copy(penguins, tmp_path / added)
-    with pytest.raises(ValueError, match="data must be a pattern without"):
+    with pytest.raises(ValueError, match=r"data must be a (pattern without|readable file)"):
         dproo.open(tmp_path / "**" / "*.csv").value("species", SECRETS, epsilon=1)
     sentence = refused(sample, tmp_path / "mine", alphabet=f"{penguins}:species", **mine)
     assert sentence.startswith("alphabet must be public, got the data itself")

@@ -193,9 +193,9 @@ def _identities(source: Source) -> set[tuple[int, int]]:
 
 
 def _files(path: str) -> list[tuple[int, int]]:
-    """Return the identities of the files that a path or a pattern means."""
+    """Return the identities of the files that a path or a pattern means; a broken link has none."""
     with suppress(OSError, ValueError):  # a file of another machine, or an impossible name
-        return [(found.st_dev, found.st_ino) for found in map(os.stat, files_of(path))]
+        return [found.identity for found in map(Origin.found, files_of(path)) if found is not None]
     return []
 
 
