@@ -33,7 +33,7 @@ from dproo.ledger.stores import sqlite as sqlite_store
 from dproo.mechanisms import mechanism
 from dproo.receipt import Receipt
 from dproo.releases import run as execute
-from dproo.releases.charge import Charge, reprint
+from dproo.releases.charge import Charge, dataset_name, reprint
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.value import SampleRequest
 
@@ -624,6 +624,26 @@ def test_a_dataset_stays_the_same_when_the_process_moves(
     dproo.open(name, ledger=two_files).value("c", ["flu", "cold"], epsilon="1")
     folder = "one" if str(name).startswith("../") else "two"
     assert spent(two_files) == {f"one/{Path(name).name}", f"{folder}/{Path(name).name}"}
+
+
+def test_a_pattern_finds_its_own_folder_whatever_that_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read as a pattern itself, the name of the folder is that of another one."""
+    for name, cells in (("one[1]", "flu\n" * 50), ("one1", "cold\n" * 77)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.csv").write_text(f"c\n{cells}")
+    monkeypatch.chdir(tmp_path / "one[1]")
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare(dataset_name("?.csv"), budget="9", neighbours="replace")
+    data = dproo.open("?.csv", ledger=ledger)
+    monkeypatch.chdir(tmp_path)
+    assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
+    assert data.budget.spent == 10**9
+    (tmp_path / "link").symlink_to(tmp_path / "one[1]")
+    linked = dproo.open("link/?.csv", ledger=ledger)
+    assert linked.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
+    assert linked.budget.spent == 2 * 10**9
 
 
 def test_the_file_that_a_link_means_at_the_release_is_charged(

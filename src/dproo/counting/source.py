@@ -117,11 +117,28 @@ def are_files(data: str) -> bool:
     return False
 
 
+def full_path(data: str) -> str:
+    """Return the full path of a file or a pattern, without the links before any sign of a pattern.
+
+    A pattern stays one where the folders that it is in have such signs in their names.
+    """
+    if os.path.exists(data):  # noqa: PTH110 - Path raises if a name is too long
+        return os.path.realpath(data)  # Path raises an error of its own at a loop of links
+    folder, rest = os.path.split(data)
+    while glob.escape(folder) != folder:
+        folder, part = os.path.split(folder)
+        rest = os.path.join(part, rest)  # noqa: PTH118 - it may end in "**/"
+    return os.path.normpath(os.path.join(glob.escape(os.path.realpath(folder)), rest))  # noqa: PTH118
+
+
 def _fixed(data: str | Path) -> str | Path:
     """Return a path that means the same files when the working folder has changed."""
     if os.path.isabs(data) or data == STDIN or not are_files(str(data)):  # noqa: PTH117
         return data
-    path = Path.cwd() / data
+    here = str(Path.cwd())
+    if not os.path.exists(data):  # noqa: PTH110 - a pattern, of which the folder is no part
+        here = glob.escape(here)
+    path = Path(here) / data
     return str(path) if isinstance(data, str) else path
 
 

@@ -18,7 +18,7 @@ from dproo.core.checks import may_hold_secret, plain_text, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.boundary import refusing
 from dproo.counting.single_pass import STDIN
-from dproo.counting.source import Source, are_files
+from dproo.counting.source import Source, are_files, full_path
 from dproo.counting.sources.descriptors import OpenPath, files_of
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
@@ -112,7 +112,7 @@ def dataset_name(data: str) -> str:
             " Add dataset=NAME, or ledger=None."
         )
     if are_files(data):
-        return os.path.realpath(data)  # Path raises an error of its own at a loop of links
+        return full_path(data)
     if may_hold_secret(data):
         raise ValueError(refusal("dataset", "be a public name", data))
     return data
