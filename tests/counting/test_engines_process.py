@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -415,15 +416,20 @@ def test_interrupts_that_follow_each_other_at_once_stay_interrupts() -> None:
     assert run.stdout == "all ended\n", run.stderr[-2000:]
 
 
-def test_more_files_than_may_be_open_are_refused(tmp_path: Path) -> None:
-    for i in range(80):
-        (tmp_path / f"{i}.csv").write_text("a\nx\n")
+@pytest.mark.parametrize(("end", "number"), [("csv", 80), ("parquet", 40), ("xlsx", 40)])
+def test_more_files_than_may_be_open_are_refused(end: str, number: int, tmp_path: Path) -> None:
+    """DuckDB opens each Parquet file twice more while it counts, after the charge."""
+    frame, first = pd.DataFrame({"a": ["x"]}), tmp_path / f"0.{end}"
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}[end]
+    write(first, index=False)
+    for i in range(1, number):
+        shutil.copy(first, tmp_path / f"{i}.{end}")
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
         "from dproo import counting;"
         "counting.prepare(sys.argv[1], alphabets=[['x']], columns=['a'])"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "*.csv")]
+    command = [sys.executable, "-c", code, str(tmp_path / f"*.{end}")]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "more files than may be open at once" in run.stderr
 

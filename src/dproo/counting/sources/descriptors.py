@@ -35,6 +35,11 @@ _LOGS = (
     "_spark_metadata/",
 )
 _DESCRIPTORS = "/dev/fd"
+_MANY = (
+    "data must not have more files than may be open at once. Raise the limit (ulimit -n), or merge"
+    " the files."
+)
+_SPARE = 32  # for what a release opens itself, such as the ledger
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
@@ -61,10 +66,7 @@ class Opened:
             self._descriptor = (os.open if follows else _open_unlinked)(path, _FLAGS)
         except OSError as error:
             if error.errno == errno.EMFILE:
-                raise ValueError(
-                    "data must not have more files than may be open at once."
-                    " Raise the limit (ulimit -n), or merge the files."
-                ) from None
+                raise ValueError(_MANY) from None
             raise ValueError(refusal("data", "be a readable file", path)) from None
         weakref.finalize(self, os.close, self._descriptor)
         status = os.fstat(self._descriptor)
@@ -233,6 +235,19 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     refuse_tables(paths)
     opened = [Opened(path, follows=not is_unlinked) for path in paths]
     return list({file.identity: file for file in reversed(opened)}.values())[::-1]
+
+
+def require_spare(number: int) -> None:
+    """Refuse files unless so many more can be open: libraries open them anew while they count."""
+    spare: list[int] = []
+    try:
+        while len(spare) < number + _SPARE:
+            spare.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        raise ValueError(_MANY) from None
+    finally:
+        for descriptor in spare:
+            os.close(descriptor)
 
 
 def paths_of(path: str) -> list[str]:

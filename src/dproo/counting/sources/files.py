@@ -39,7 +39,7 @@ from dproo.counting.layout import (
     Layout,
 )
 from dproo.counting.query import CountQuery
-from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
+from dproo.counting.sources.descriptors import Incoming, Opened, Pipe, require_spare
 from dproo.counting.sources.footer import Chunk, chunks_of
 from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile
@@ -207,6 +207,9 @@ def open_files(opened: Sequence[Opened | Incoming], query: CountQuery) -> Files:
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
     if any(isinstance(file, Incoming) for file in opened) and file_format not in TEXT:
         raise ValueError(refusal("data", "be text if it is standard input", suffixes.pop()))
+    # DuckDB opens all Parquet files twice, and of others at most two in each thread.
+    at_once = len(opened) if file_format == PARQUET else min(len(opened), os.cpu_count() or 1)
+    require_spare(2 * at_once)
     if file_format == CSV:
         return _open_csv(opened, columns, DELIMITERS.get(suffixes.pop(), ","), layout)
     layout.refuse_lines()

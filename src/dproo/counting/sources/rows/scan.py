@@ -16,7 +16,13 @@ from dproo.counting.fit import LIST_THEM, Column, require_columns, united
 from dproo.counting.layout import EXCEL, FORMATS, ROWS, SQLITE
 from dproo.counting.query import CountQuery
 from dproo.counting.scan import Scan
-from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
+from dproo.counting.sources.descriptors import (
+    Incoming,
+    Opened,
+    find_files,
+    refuse_own_letters,
+    require_spare,
+)
 from dproo.counting.sources.rows import excel
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.rows import statistics as statistics_files
@@ -54,6 +60,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
         return None
     query.require_column("file", remedy=LIST_THEM)
     opened = find_files(data)
+    require_spare(len(opened))
     refuse_own_letters(opened, (), query.axes)
     layout.refuse_lines(is_sheet=FORMATS[suffix] == EXCEL)
     files = [_opened(file, query, is_alone=len(opened) == 1) for file in opened]
