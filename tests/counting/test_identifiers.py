@@ -492,21 +492,25 @@ def test_a_number_within_a_day_is_no_date_of_arrow(*, is_pandas: bool) -> None:
     assert list(counting.count(data, alphabet={"who": days})) == [1, 1, 2, 5]
 
 
-def rows_of_sqlite(records: list[tuple[str, str]], *, factory: Any = None) -> list[Any]:
+def rows_of_sqlite(
+    records: list[tuple[str, str]], *, factory: Any = None, columns: str = "who, letter"
+) -> list[Any]:
     """Return the records as rows of a query."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE t (who, letter)")
         database.executemany("INSERT INTO t VALUES (?, ?)", records)
         database.row_factory = factory
-        return database.execute("SELECT who, letter FROM t").fetchall()
+        return database.execute(f"SELECT {columns} FROM t").fetchall()
 
 
-def rows_of_sqlalchemy(records: list[tuple[str, str]], *, is_mapped: bool = False) -> list[Any]:
+def rows_of_sqlalchemy(
+    records: list[tuple[str, str]], *, is_mapped: bool = False, columns: str = "who, letter"
+) -> list[Any]:
     """Return the records as rows of a query."""
     with sqlalchemy.create_engine("sqlite://").connect() as connection:
         connection.exec_driver_sql("CREATE TABLE t (who, letter)")
         connection.exec_driver_sql("INSERT INTO t VALUES (?, ?)", records)
-        found = connection.exec_driver_sql("SELECT who, letter FROM t")
+        found = connection.exec_driver_sql(f"SELECT {columns} FROM t")
         return list(found.mappings() if is_mapped else found)
 
 
@@ -549,6 +553,31 @@ def test_a_person_is_told_by_a_name_never_by_a_place(kind: str, alphabet: Any) -
             counts = counting.count(data, alphabet=alphabet, column=column, person="who")
             assert counts.n == 6
             assert next(iter(counts)) >= 5
+
+
+TWICE = "who, letter, rowid AS who, 1 AS one, 2 AS one"
+JOINED: dict[str, Callable[[list[tuple[str, str]]], Any]] = {
+    "row of Spark": lambda records: [
+        SparkRow("who", "letter", "who", "one", "one")(*record, place, 1, 2)
+        for place, record in enumerate(records)
+    ],
+    "row of SQLite": lambda records: rows_of_sqlite(records, factory=sqlite3.Row, columns=TWICE),
+    "row of SQLAlchemy": lambda records: rows_of_sqlalchemy(records, columns=TWICE),
+    "mapping of SQLAlchemy": lambda records: rows_of_sqlalchemy(
+        records, is_mapped=True, columns=TWICE
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", JOINED)
+@pytest.mark.parametrize("alphabet", [["a", "b"], {"letter": ["a", "b"]}])
+def test_a_name_that_a_record_has_twice_names_nobody(kind: str, alphabet: Any) -> None:
+    """After a join, the keys of people and of their visits may have one name."""
+    column = "letter" if isinstance(alphabet, list) else None
+    data = JOINED[kind]([("u", "a"), ("u", "b"), ("v", "a")])
+    assert list(counting.count(data, alphabet=alphabet, column=column)) == [2, 1, 0]
+    assert list(counting.count(data, alphabet=alphabet, column=column, person="who")) == [0, 0, 1]
+    assert list(counting.count(data, alphabet=["u", "v"], column="who")) == [0, 0, 3]
 
 
 def test_an_array_has_no_column_that_names_a_person() -> None:

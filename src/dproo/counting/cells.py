@@ -133,24 +133,31 @@ def cells_of(
 
 
 def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
-    """Return the cells of a record that names them, or None if it does not."""
+    """Return the cells of a record that names them, or None if it does not.
+
+    Raises:
+        ValueError: two of its cells have one of these names, as after a join: neither is meant.
+    """
     kind = type(record)
+    names: Sequence[str] = ()
     cells: Mapping[str, object]
     if kind in _NAMELESS:
         return None
     if isinstance(record, Mapping):
         cells = record
-    elif isinstance(record, tuple) and hasattr(kind, "_fields"):
-        names = record._fields  # type: ignore[attr-defined]
-        return [getattr(record, name) if name in names else None for name in columns]
-    elif hasattr(kind, "_mapping"):  # a row of SQLAlchemy
-        cells = record._mapping  # noqa: SLF001 - it is public
-    elif hasattr(record, "__fields__"):  # a row of Spark
-        cells = record.asDict()
-    elif isinstance(record, Sequence) and hasattr(kind, "keys"):  # a row of SQLite
-        cells = dict(zip(record.keys(), record, strict=True))  # type: ignore[attr-defined]
+        names = () if isinstance(record, dict) else [*record]  # a row of SQLAlchemy repeats a name
     else:
-        return None
+        if hasattr(kind, "_fields") and (isinstance(record, tuple) or hasattr(kind, "_mapping")):
+            names = record._fields
+        elif hasattr(record, "__fields__"):  # a row of Spark
+            names = record.__fields__
+        elif isinstance(record, Sequence) and hasattr(kind, "keys"):  # a row of SQLite
+            names = record.keys()  # type: ignore[attr-defined]
+        else:
+            return None
+        cells = dict(zip(names, record, strict=True))
+    if any(names.count(name) > 1 for name in columns):
+        raise ValueError
     return [cells.get(name) for name in columns]
 
 
