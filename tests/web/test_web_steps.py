@@ -513,6 +513,7 @@ def test_what_is_found_is_foreseen(page):
     asked = {"columns": "2", "delta": "1e-9", "epsilon": "2", "n": "10000"}
     many, few = (page.post("/api/found-plan", asked | {"n": n}).json for n in ("10000", "100"))
     assert many["limits"].startswith("In a column that is taken for text, ")
+    assert "at most 100 of a column" in many["limits"]
     assert (many["level"], few["level"]) == ("good", "hopeless")
     for columns in ("0", "1001", "two"):
         answer = page.post("/api/found-plan", asked | {"columns": columns})

@@ -225,7 +225,8 @@ class ModelRequest(Request):
 FOUND = Fraction(1, 4)
 """The share of epsilon for finding the letters of a table without a code book."""
 
-_MOST = (100, 60, 40, 25, 15, 10, 5, 2)
+MOST = (100, 60, 40, 25, 15, 10, 5, 2)
+"""The most letters of a column that are found: the first of these that leave room for the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +244,9 @@ class FoundTableRequest(StagedRequest):
     @classmethod
     def of(cls, discovery: DiscoveryRequest, network: Wiring) -> FoundTableRequest:
         """Return the request of a table from one of a code book, for the same epsilon and delta."""
-        most = next((most for most in _MOST if _is_small(discovery, network, most)), None)
+        most = next((most for most in MOST if _is_small(discovery, network, most)), None)
         if most is None:
-            _largest(discovery, network, _MOST[-1])  # may refuse it with a better sentence
+            _largest(discovery, network, MOST[-1])  # may refuse it with a better sentence
             raise ValueError("columns must be fewer for a private table: name some of them.")
         first = replace(
             discovery, epsilon=discovery.epsilon * FOUND, delta=discovery.delta / 2, most=most

@@ -32,7 +32,7 @@ from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
 from dproo.releases.request import POOR, epsilon_warnings
-from dproo.releases.table import FOUND
+from dproo.releases.table import FOUND, MOST
 from dproo.report import (
     Fields,
     advised_object,
@@ -199,6 +199,7 @@ def found_plan(form: Fields) -> dict[str, Any]:
         epsilon=epsilon * FOUND,
         delta=parse_delta(form.get("delta")) / 2,
         protection=_protection(form, known),
+        most=MOST[0],
     )
     share = expected(
         [_VALUES] * columns,
