@@ -481,6 +481,23 @@ def test_what_is_typed_or_listed_in_a_file_is_sent_as_it_is(browser, home, tmp_p
         assert c["categories"] == [" a", str(LONG), "b, c "]
 
 
+def test_data_of_the_folder_is_no_list_of_values(browser, home, tmp_path):
+    (home.folder / "years").mkdir()
+    (home.folder / "years" / "odd.csv").write_text("a\nSECRET\n")
+    (tmp_path / "codes.csv").write_text("north\nsouth\n")
+    with visit(browser, home, "release") as page:
+        choose(page, "admissions.csv")
+        page.check(column("ward", "[type=checkbox]"))
+        for name in ("admissions.csv", "years/odd.csv"):
+            page.set_input_files(column("ward", "[type=file]"), home.folder / name)
+            told = f"{Path(name).name} is data: a list that is copied from data is a leak."
+            page.wait_for_selector(f"#book-refused:has-text('{told}')")
+            assert page.input_value(column("ward", "textarea")) == ""
+        page.set_input_files(column("ward", "[type=file]"), tmp_path / "codes.csv")
+        page.wait_for_selector(column("ward", ".preview:has-text('north, south')"))
+        assert page.is_hidden("#book-refused")
+
+
 def test_a_long_number_is_released_shown_and_saved_as_it_is(browser, home):
     (home.folder / "long.csv").write_text("a,b\n" + f"{LONG},x\n" * 90)
     fields = [

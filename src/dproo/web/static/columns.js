@@ -5,6 +5,7 @@ import { integer, isSame } from "./exact.js";
 import { meant } from "./fields.js";
 import { notice } from "./refusing.js";
 import { textOf } from "./saving.js";
+import { isData } from "./source.js";
 
 const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
 const WAYS = find("ways").content;
@@ -85,10 +86,12 @@ export class Column {
       if (!file.files[0]) return;
       const isStill = this.builder.untouched();
       const [chosen] = file.files;
-      const values = await textOf(chosen).catch(() => null);
+      const refuse = (why) => notice(find("book-refused"), `${chosen.name} is ${why}.`);
       file.value = "";
+      if (isData(chosen)) return refuse("data: a list that is copied from data is a leak");
+      const values = await textOf(chosen).catch(() => null);
       if (!isStill()) return; // what was entered meanwhile stands
-      if (values === null) return notice(find("book-refused"), `${chosen.name} is not a text file in UTF-8.`);
+      if (values === null) return refuse("not a text file in UTF-8");
       this.controls["list-values"].value = values;
       this.show();
     });

@@ -16,6 +16,9 @@ export const source = () => card()?.dataset.source ?? "file";
 /** Return the name of the chosen file, or "". */
 export const fileName = () => (source() === "file" ? (card()?.value ?? "") : "");
 
+/** Return whether a file has the name of one in the folder: of a chosen file, nothing else is known. */
+export const isData = ({ name }) => listed.some((one) => one.name.split("/").pop() === name);
+
 /** Return the size of the chosen file as the end of a sentence, or "". */
 export function extent() {
   const found = listed.find(({ name }) => name === fileName());
