@@ -498,6 +498,40 @@ def test_data_of_the_folder_is_no_list_of_values(browser, home, tmp_path):
         assert page.is_hidden("#book-refused")
 
 
+def test_texts_that_a_code_book_states_for_people_name_nobody(browser, home):
+    (home.folder / "visits.csv").write_text("patient,ward\n" + "NA,A\n,A\n7,B\n-,B\n" * 9)
+    fields = [
+        {"name": "patient", "type": "string", "categories": ["7"], "missingValues": ["", "NA"]},
+        {"name": "ward", "type": "string", "categories": ["A", "B"]},
+    ]
+    book = {"schema": {"missingValues": ["", "-"], "fields": fields}}
+    with visit(browser, home, "release") as page:
+        choose(page, "visits.csv")
+        page.wait_for_selector(column("ward", "[type=checkbox]"))
+        page.evaluate(DROP, [json.dumps(book)])
+        page.uncheck(column("patient", "[type=checkbox]"))
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        page.fill("#budget", "9")
+        page.click("#declare:enabled")
+        page.wait_for_selector("#confirm:visible")
+        page.reload()
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        with page.expect_download() as download:
+            page.click("#download")
+        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert receipt["n"] == 3  # 7, - and nobody
+        assert receipt["protects"].endswith("no identifiers: 'NA'")
+        with page.expect_download() as download:
+            page.click("#save-book")
+        schema = json.loads(download.value.path().read_text(encoding="utf-8"))["schema"]
+        assert schema["missingValues"] == ["", "NA"]
+        assert schema["fields"] == [fields[1] | {"missingValues": ["", "-"]}]
+
+
 def test_a_long_number_is_released_shown_and_saved_as_it_is(browser, home):
     (home.folder / "long.csv").write_text("a,b\n" + f"{LONG},x\n" * 90)
     fields = [

@@ -24,6 +24,7 @@ function isBook(value) {
 export class Builder {
   constructor(changed) {
     Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false, edits: 0 });
+    this.missing = new Map(); // the texts that a code book states for a column of its own
     this.savedAs = FILE; // until a review names another one
     const body = () => ({ codebook: this.book(), cell: find("cell").value });
     this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
@@ -49,7 +50,7 @@ export class Builder {
       event.stopPropagation(); // it changes nothing that is released
       if (this.ticked.length && !this.isFinding) this.ask();
     });
-    find("save-book").addEventListener("click", () => save(this.found.codebook, this.savedAs));
+    find("save-book").addEventListener("click", () => save(this.described, this.savedAs));
     find("open-book").addEventListener("change", ({ target }) => {
       this.open(target.files[0]);
       target.value = "";
@@ -62,6 +63,7 @@ export class Builder {
    */
   offer({ columns, codebook }, { book, ticked = null, drafted = {} }) {
     this.head = this.drafted = codebook;
+    this.missing = new Map();
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
     find("filter").value = "";
@@ -130,6 +132,23 @@ export class Builder {
     return { ...head, schema: { fieldsMatch: "subset", missingValues: [""], ...schema, fields } };
   }
 
+  /** Return the code book as the server has read it. */
+  get described() {
+    return this.withMissing(this.found.codebook);
+  }
+
+  /**
+   * Return a code book with the texts that mean a missing cell in the column that tells people
+   * apart: a code book that states them there does not list this column in a release.
+   */
+  withMissing(book) {
+    const own = this.missing.get(find("person").value);
+    if (!own) return book;
+    const { missingValues, fields, ...schema } = book.schema;
+    const others = fields.map((field) => ({ missingValues, ...field }));
+    return { ...book, schema: { ...schema, missingValues: own, fields: others } };
+  }
+
   /** Take over a change; for one value, only the column that was ticked last stays ticked. */
   edited(column) {
     this.edits += 1;
@@ -184,6 +203,7 @@ export class Builder {
     const { fields, ...schema } = book.schema;
     const { draft: _, ...head } = book;
     this.head = { ...head, schema };
+    this.missing = new Map(fields.map(({ name, missingValues }) => [name, missingValues]));
     const unknown = fields.map(({ name }) => name).filter((name) => !this.columns.some((one) => one.name === name));
     for (const column of this.columns) column.isTicked = false;
     for (const field of fields) this.columns.find(({ name }) => name === field.name)?.take(field);

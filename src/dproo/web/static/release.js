@@ -197,7 +197,7 @@ function saveChoices() {
   const written = {
     data: choices.data,
     table: dataOf().table,
-    book: isListed ? builder.book() : null,
+    book: isListed ? builder.withMissing(builder.book()) : null,
     drafted: builder.drafted,
     ticked: builder.names,
     network: find("network").value,
@@ -216,12 +216,12 @@ const stated = () =>
 
 /** Return the choices as the server takes them. */
 function order() {
-  const { isFinding, names, found } = builder;
+  const { isFinding, names } = builder;
   const isValue = what() === "value";
   return {
     ...dataOf(),
     what: what(),
-    ...(isFinding ? { columns: names, delta: text("delta") } : { codebook: found.codebook }),
+    ...(isFinding ? { columns: names, delta: text("delta") } : { codebook: builder.described }),
     network: isValue ? "" : builder.network,
     sampler: isValue && !isFinding ? find("sampler").value : "",
     person: find("person").value,
