@@ -633,6 +633,31 @@ def test_a_file_is_dropped_anywhere_and_a_sample_is_invented(browser, home):
         assert not page.is_visible("#sample")
 
 
+def test_a_sample_is_described_whatever_an_address_says(browser, home):
+    with visit(browser, home, "release") as page:
+        page.goto(f"{home.origin}/release?how=found")
+        page.click("#sample")
+        page.wait_for_selector("#save-book:enabled")
+
+
+def test_cards_that_are_read_late_leave_the_chosen_one_chosen(browser, home):
+    """Else the records of one file would be charged to the budget of another."""
+    for name in ("june.csv", "july.csv"):
+        (home.folder / name).write_text("a,b\n1,2\n")
+    with visit(browser, home, "release", refusals=1) as page:
+        choose(page, "june.csv")
+        (home.folder / "sample-admissions.csv").write_text("a,b\n1,2\n")  # now it cannot be written
+        held = []
+        page.route("**/api/files", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/files"):
+            page.click("#sample")
+        choose(page, "july.csv")
+        expect(page.locator("#dataset")).to_have_value(re.compile("july.csv$"))
+        held[0].continue_()
+        expect(page.locator("#sample")).to_be_hidden()
+        assert page.is_checked("[name=data][value='july.csv']")
+
+
 def test_choices_survive_leaving_the_room_and_coming_back(browser, steward):
     with visit(browser, steward, "release") as page:
         drop(page, BOOK)

@@ -280,7 +280,7 @@ find("sample").addEventListener("click", async () => {
     await readColumns({ book: codebook, focuses: true });
   } catch (error) {
     notice(find("data-refused"), error.message);
-    showFiles(fileName()).catch(() => {}); // it may have been written all the same
+    showFiles().catch(() => {}); // it may have been written all the same
   }
 });
 onDrop(take);

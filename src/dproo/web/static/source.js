@@ -69,9 +69,10 @@ export function showLeft(account) {
   if (fileName() && account !== undefined) card().parentElement.lastChild.textContent = leftOf(account?.left);
 }
 
-/** Show the files of the folder as cards, and choose the one of this name if it is there. */
-export async function showFiles(chosen) {
+/** Show the files of the folder as cards; the chosen one stays chosen, unless a name is given. */
+export async function showFiles(name) {
   const { folder, data, sample } = await ask("files");
+  const chosen = name || fileName(); // another one may have been chosen meanwhile
   listed = data;
   find("file-hint").textContent = data.length
     ? `In ${folder}`
