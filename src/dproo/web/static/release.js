@@ -277,6 +277,7 @@ find("sample").addEventListener("click", async () => {
     const { data, codebook } = await ask("sample", { body: {} });
     await showFiles(data);
     forget();
+    document.querySelector("[name=how]").checked = true; // its code book lists the values
     await readColumns({ book: codebook, focuses: true });
   } catch (error) {
     notice(find("data-refused"), error.message);
