@@ -458,6 +458,24 @@ def test_a_code_book_is_shown_sent_and_saved_as_it_is(browser, home):
         assert page.input_value(column("long", "textarea")) == f"{LONG}, -{LONG}, 0"
 
 
+def test_a_code_book_brings_its_own_dependencies_and_each_can_be_removed(browser, steward):
+    diagnosis, ward = (field | {"parents": []} for field in BOOK["schema"]["fields"])
+    turned = [diagnosis | {"parents": ["ward"]}, ward]
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        parent = page.locator(column("ward", "[id$=-parent]"))
+        expect(parent).to_have_value("diagnosis")
+        parent.select_option("")
+        page.wait_for_selector("#save-book:enabled")
+        assert parent.input_value() == ""
+        parent.select_option("diagnosis")
+        page.wait_for_selector("#save-book:enabled")
+        with page.expect_request("**/api/codebook") as asked:
+            page.evaluate(DROP, [json.dumps({"schema": {"fields": turned}})])
+        sent = asked.value.post_data_json["codebook"]["schema"]["fields"]
+        assert [field.get("parents", []) for field in sent] == [["ward"], []]
+
+
 def test_what_is_typed_or_listed_in_a_file_is_sent_as_it_is(browser, home, tmp_path):
     (tmp_path / "list.txt").write_text(f" a\n{LONG}\nb, c \n", encoding="utf-8")
     (tmp_path / "latin.txt").write_bytes("Göteborg\nOslo\n".encode("latin-1"))

@@ -46,7 +46,7 @@ function field(parent, id, title, kind, { way, ...attributes } = {}) {
 export class Column {
   constructor(parent, { name, type, values = [] }, builder) {
     const id = `column-${made++}`;
-    Object.assign(this, { id, name, type, builder, start: values, field: null, controls: {} });
+    Object.assign(this, { id, name, type, builder, start: values, field: null, parents: "", controls: {} });
     this.root = make(parent, "fieldset", { class: "column", "data-column": name });
     make(this.root, "legend", { class: "unseen" }, `Column ${name}`);
     const head = make(this.root, "div", { class: "column-head" });
@@ -67,6 +67,7 @@ export class Column {
     this.makeEditors(make(this.body, "div", { class: "editors" }));
     this.parent = field(this.body, `${this.id}-parent`, "Depends on", "select");
     this.parent.parentElement.hidden = true;
+    this.parent.addEventListener("input", ({ target }) => (this.parents = target.value));
     for (const event of ["pointerdown", "focus"]) this.parent.addEventListener(event, () => this.isShort && this.fill());
     if (this.start.length) this.edit({ type: this.type === "integer" ? "integer" : "string", categories: this.start });
   }
@@ -135,7 +136,7 @@ export class Column {
   /** Fill the menu of parents; a `short` one has only the chosen one until somebody opens it. */
   fill(isShort = false) {
     this.isShort = isShort;
-    const held = this.parent.value || [this.field?.parents ?? []].flat().join("\n");
+    const held = this.parents;
     const offered = isShort ? this.others.filter((name) => name === held) : this.others;
     const made = [new Option("nothing", ""), ...offered.map(choice)];
     if (held.includes("\n")) made.push(new Option(held.split("\n").map(visible).join(", "), held));
@@ -173,6 +174,7 @@ export class Column {
   /** Take over a field of a code book. */
   take(field) {
     this.type = field.type ?? this.type;
+    this.parents = [field.parents ?? []].flat().join("\n");
     this.isTicked = true;
     this.edit(field);
   }
