@@ -778,6 +778,14 @@ def test_a_release_that_is_stopped_before_it_begins_has_charged_nothing(monkeypa
         assert answer.exception().args == (2, "stopped; nothing was charged.")
 
 
+def test_two_releases_of_a_dataset_have_run_since_the_first_began():
+    """Else the charge of the first would be shown as one that was never released."""
+    running = releases.Releases()
+    for since in ("2027-01-01T10:00:00", "2027-01-01T11:00:00"):
+        running._running[since] = releases._Running("visits", since, None)
+    assert running.datasets == {"visits": "2027-01-01T10:00:00"}
+
+
 def test_a_stop_that_overtakes_its_release_stops_it():
     """They come by different connections, so that either may be first."""
     running = releases.Releases()

@@ -54,8 +54,8 @@ class Releases:
 
     @property
     def datasets(self) -> dict[str, str]:
-        """The datasets of running releases, and when each began."""
-        return {one.dataset: one.since for one in list(self._running.values())}
+        """The datasets of running releases, and when the first of each began."""
+        return {one.dataset: one.since for one in reversed(list(self._running.values()))}
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
         """Return the receipt of a release, or raise the verdict on it."""
