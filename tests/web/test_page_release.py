@@ -869,7 +869,9 @@ def test_files_of_any_name_are_chosen(browser, steward):
 def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
     with visit(browser, steward, "release") as page:
         begin(page)
+        page.check("#tick-all")
         page.check("[value=value]")
+        expect(page.locator("#ticked")).to_have_text("1 of 2 columns")
         page.check(column("ward", "[type=checkbox]"))
         page.check(column("diagnosis", "[type=checkbox]"))
         assert not page.is_checked(column("ward", "[type=checkbox]"))  # a value is of one column
@@ -1266,6 +1268,10 @@ def test_a_budget_for_records_leads_to_one_for_people_and_back(browser, home):
         page.select_option("#person", "patient")
         page.wait_for_selector("#other-unit:visible:has-text('Releases that protect people need')")
         assert not page.is_visible("#review")
+        page.fill("#n", "100")
+        with page.expect_request("**/api/table-plan") as asked:
+            page.select_option("#neighbours", "add-remove")
+        assert asked.value.post_data_json["neighbours"] == "add-remove"  # of what is to be declared
         page.fill("#dataset", "people")
         page.press("#dataset", "Tab")
         expect(page.locator("#other-unit")).to_be_hidden()
@@ -1311,6 +1317,18 @@ def test_where_people_are_counted_the_page_says_people(browser, home):
         assert "a random one of the counted records" in page.inner_text("#means")
         page.goto(f"{home.origin}/ledger")
         page.wait_for_selector(".account:has-text('the number of people is public')")
+
+
+def test_the_column_that_tells_people_apart_is_none_of_the_table_that_is_foreseen(browser, home):
+    (home.folder / "people.csv").write_text("patient,ward\n" + "1,north\n2,south\n" * 50)
+    with visit(browser, home, "release") as page:
+        choose(page, "people.csv")
+        page.check("[name=how][value=found]")
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        with page.expect_request("**/api/found-plan") as asked:
+            page.fill("#n", "20")
+        assert asked.value.post_data_json["columns"] == "1"
 
 
 def test_enter_in_a_budget_leads_to_its_declaration_and_no_further(browser, home):

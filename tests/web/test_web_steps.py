@@ -183,7 +183,12 @@ def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
     assert poor["warnings"] == ["Use more records, a larger ε, or fewer columns and values."]
     assert (ours["level"], poor["level"]) == ("good", "hopeless")
     high = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "11"}).json
-    assert high["warnings"][0].startswith("Epsilon above 10 protects little")
+    assert high["warnings"][0].startswith("Epsilon above 10 protects little: one record may change")
+    whom = {"unit": "person"}, {"records_per_person": "5", "neighbours": "add-remove"}
+    for person in whom:
+        asked = {"codebook": BOOK, "n": "5000", "epsilon": "11", **person}
+        (high,) = page.post("/api/row-plan", asked).json["warnings"]
+        assert high.startswith("Epsilon above 10 protects little: one person may change")
 
 
 def test_enough_records_make_a_forecast_fair_and_fewer_do_not(page):

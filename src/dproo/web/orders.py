@@ -151,19 +151,24 @@ class Order:
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
-        charge, person = charge_of(self.request.cost), self.request.protection.person
-        whom = f" Column “{person}” tells people apart." if person is not None else ""
+        charge, protection = charge_of(self.request.cost), self.request.protection
+        person = protection.person
+        apart = f" Column “{person}” tells people apart." if person is not None else ""
         words = _APPROVED if self.is_charged else _SECOND
         second = [words] if account.limits.needs_approval(charge) else []
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{short_name(account.dataset)}” ({_relation(self.request.protection.basis)}).{whom}",
+            f" “{short_name(account.dataset)}” ({_relation(protection.basis)}).{apart}",
             "dataset": account.dataset,
             "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
             "left_after": in_epsilon(account.left - charge),
             "budget": in_epsilon(account.budget),
-            "warnings": [*epsilon_warnings(self.request.cost), *second, *self.warnings],
+            "warnings": [
+                *epsilon_warnings(self.request.cost, whom=protection.whom),
+                *second,
+                *self.warnings,
+            ],
             "command": self._command,
             "saved_as": self.saved_as,
         }
@@ -308,7 +313,7 @@ def _found(
             delta=parse_delta(texts["delta"]),
             protection=protection,
         )
-    names = [name for name in columns if name != texts["person"]]
+    names = [name for name in columns if name not in {"", texts["person"]}]  # as by default
     dataset = Dataset(source=source.records, protection=protection)
     discovery = discovery_of(dataset, epsilon=epsilon, delta=texts["delta"], columns=names)
     network = texts["network"] or "auto"

@@ -31,7 +31,7 @@ from dproo.mechanisms.registry import certified
 from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
-from dproo.releases.request import POOR, epsilon_warnings
+from dproo.releases.request import A_RECORD, POOR, epsilon_warnings
 from dproo.releases.table import FOUND, MOST
 from dproo.report import (
     Fields,
@@ -300,7 +300,9 @@ def _forecast(
     n = int(form["n"])
     counted = _one(form) if n == 1 else _several(form)
     given = f"With {n:,} {counted} at ε = {form['epsilon']},"
-    warnings = epsilon_warnings(parse_epsilon(form["epsilon"]))
+    is_of_a_person = form.get("unit") == PERSON or int(form.get("records_per_person") or "1") > 1
+    whom = "one person" if is_of_a_person else A_RECORD
+    warnings = epsilon_warnings(parse_epsilon(form["epsilon"]), whom=whom)
     if level in {"poor", "hopeless"}:
         warnings.append(f"Use more {_several(form)}, a larger ε, or fewer columns and values.")
     return {

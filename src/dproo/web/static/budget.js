@@ -27,7 +27,7 @@ export function isOfOtherUnit(account) {
 /** Return for whom a budget is, or would be as entered, and for how many records of each. */
 export function basisOf(account) {
   const stated = { neighbours: find("neighbours").value, records_per_person: meant(text("records-per-person")) };
-  const { neighbours, records_per_person: most } = account ?? stated;
+  const { neighbours, records_per_person: most } = account?.unit === unit() ? account : stated;
   return { neighbours, records_per_person: String(most), unit: unit() };
 }
 

@@ -65,7 +65,8 @@ function foreseen() {
   const isValue = what() === "value";
   const delta = text("delta");
   if (builder.isFinding) {
-    const found = isValue ? { delta } : { delta, columns: String(builder.ticked.length) };
+    const columns = builder.names.filter((name) => name !== find("person").value); // a table leaves it out
+    const found = isValue ? { delta } : { delta, columns: String(columns.length) };
     return [isValue ? "value-plan" : "found-plan", { ...body, ...found }];
   }
   const { codebook, columns } = builder.found;
@@ -159,6 +160,7 @@ function changed() {
   const isFinding = what() !== "row" && chosen("how") === "found" && !isPure;
   builder.isSingle = what() === "value";
   builder.isFinding = isFinding;
+  if (builder.isSingle && builder.ticked.length > 1) return builder.edited(); // one stays ticked
   if (builder.isSingle && isFinding) find("sampling").hidden = true; // open values have one sampler
   find("pure").hidden = !isPure;
   if (isPure) document.querySelector("[name=how]").checked = true;
