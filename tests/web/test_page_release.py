@@ -891,6 +891,9 @@ def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
         page.click("#go")
         page.wait_for_selector("#result:visible")
         assert page.inner_text("#value") in {"I50", "J18", "S72", "other"}
+        assert page.is_visible("#again")
+        page.evaluate(DROP, [json.dumps(BOOK)])  # it would not be another one of the same
+        expect(page.locator("#again")).to_be_hidden()
 
 
 def test_a_review_that_answers_late_is_of_the_choices_that_stand(browser, steward):

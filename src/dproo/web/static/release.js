@@ -244,6 +244,7 @@ function take(file) {
   const isBook = /\.json$/i.test(file.name);
   if (isBook && hasColumns) {
     document.querySelector("[name=how]").checked = true; // it lists the values
+    find("again").hidden = true; // as for any other choice
     changed();
     builder.open(file);
   } else if (!choose(file.name)) {
