@@ -421,6 +421,7 @@ ODD = {
     "long": {"type": "integer", "categories": [LONG, -LONG, 0]},
     "range": {"type": "integer", "constraints": {"minimum": LONG, "maximum": LONG + 4}},
     "edges": {"type": "integer", "bins": [0, 2**53]},
+    "far": {"type": "number", "bins": [0, 1e16, 1e300]},
     "blanks": {"type": "string", "categories": [" a", "a", "a ", "a\u00a0"]},
     "one blank": {"type": "string", "categories": [" a"]},
     "comma": {"type": "string", "categories": ["a, b"]},

@@ -9,9 +9,17 @@ export const parse = (text) =>
     Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(at.source) ? BigInt(at.source) : value,
   );
 
-/** Return a value as JSON. */
+/** Return a value as JSON. A number beyond 2^53 that is no BigInt was written as a decimal. */
 export const stringify = (value, indent) =>
-  JSON.stringify(value, (_, one) => (typeof one === "bigint" ? JSON.rawJSON(one) : one), indent);
+  JSON.stringify(
+    value,
+    (_, one) => {
+      const isDecimal = Number.isInteger(one) && !Number.isSafeInteger(one);
+      if (typeof one === "bigint" || isDecimal) return JSON.rawJSON(isDecimal ? one.toExponential() : one);
+      return one;
+    },
+    indent,
+  );
 
 const sorted = (value) =>
   value && typeof value === "object" && !Array.isArray(value)
