@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
 
+import openpyxl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -97,6 +99,18 @@ def test_the_columns_of_a_file_are_those_of_its_header(page):
     assert found.json["dataset"] == str(page.folder / "admissions.csv")
     assert b"CANARY" not in found.body
     assert b"north" not in found.body
+
+
+def test_the_columns_of_a_sheet_and_of_a_packed_file_are_those_of_a_header(page):
+    with zipfile.ZipFile(page.folder / "packed.csv.zip", "w") as packed:
+        packed.writestr("packed.csv", "ward,age\nnorth,37\n")
+    sheet = openpyxl.Workbook()
+    for row in (["ward", "age"], ["north", 37]):
+        sheet.active.append(row)
+    sheet.save(page.folder / "sheet.xlsx")
+    for name in ("packed.csv.zip", "sheet.xlsx"):
+        found = page.post("/api/columns", {"source": "file", "data": name}).json
+        assert (found["from"], len(found["columns"])) == ("header", 2)
 
 
 def test_the_columns_of_a_schema_have_types_and_no_values(page):

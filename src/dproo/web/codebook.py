@@ -7,12 +7,12 @@ from typing import Any, cast
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
 from dproo.core.checks import refusal
+from dproo.counting.layout import CSV, EXCEL, FORMATS
 from dproo.report import Fields
 from dproo.schema.axis import PeriodRange
 from dproo.schema.codebook import CodeBook, check_parents
 from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 
-_TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _MOST_FIELDS = 1000
 _MOST_DAYS = 10**6
 
@@ -37,9 +37,9 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
         }
         for field in draft["schema"]["fields"]
     ]
-    is_text = source.name.lower().endswith(_TEXT_FILES)
+    ending, _ = source.layout.ending_of(source.name)
     return {
-        "from": "header" if is_text else "schema",
+        "from": "header" if FORMATS.get(ending) in {CSV, EXCEL} else "schema",
         "columns": listed,
         "notes": draft["draft"][2:],
         "dataset": source.dataset,
