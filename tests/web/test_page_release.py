@@ -1464,6 +1464,24 @@ def test_a_budget_that_is_declared_late_reviews_nothing_of_another_file(browser,
         assert f"{home.origin}/api/order" not in asked
 
 
+def test_a_review_is_of_the_data_whose_columns_are_shown(browser, home):
+    """By an encoding that is still being written, no columns have been read."""
+    held = []
+    with visit(browser, home, "release") as page:
+        drop(page, BOOK)
+        page.fill("#budget", "9")
+        page.click("#layout summary")
+        page.route("**/api/declare", lambda route: held.append(route))  # noqa: PLW0108 - as it is asked for
+        with page.expect_request("**/api/declare"):
+            page.click("#declare")
+        page.fill("#encoding", "latin-1")
+        with page.expect_request("**/api/order") as asked:
+            held[0].continue_()
+        sent = asked.value.post_data_json
+        assert (sent["data"], sent["encoding"]) == ("admissions.csv", "")
+        page.wait_for_url("**encoding=latin-1**")
+
+
 def test_the_ledger_shows_each_budget_once_when_answers_cross(browser, steward):
     held = []
 

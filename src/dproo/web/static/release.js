@@ -29,6 +29,7 @@ const what = () => chosen("what");
 const privacy = find("step-privacy");
 let account; // null if there is none, undefined while it is not known
 let hasColumns = false;
+let named = {}; // what names the data whose columns are shown
 let hadData = Boolean(start.data);
 let person = (start.data && start.person) || ""; // the column that tells people apart, also while none are there
 let isReady = false; // before the files are there, nothing is saved
@@ -104,7 +105,7 @@ async function readColumns({ focuses = false, book = null } = {}) {
     const { dataset: _, ...body } = dataOf();
     const found = await ask("columns", { body, signal });
     const isSame = saved?.data === body.data && saved.table === body.table;
-    hasColumns = true;
+    [hasColumns, named] = [true, body];
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
@@ -221,7 +222,8 @@ function order() {
   const { isFinding, names } = builder;
   const isValue = what() === "value";
   return {
-    ...dataOf(),
+    ...named,
+    dataset: text("dataset"),
     what: what(),
     ...(isFinding ? { columns: names, delta: text("delta") } : { codebook: builder.described }),
     network: isValue ? "" : builder.network,
