@@ -110,7 +110,8 @@ export class Builder {
   }
 
   set isFinding(isFinding) {
-    if (isFinding === this.isFinding) return;
+    const isMore = this.isSingle && this.ticked.length > 1; // of which one stays ticked
+    if (isFinding === this.isFinding && !isMore) return;
     find("row-form").classList.toggle("finding", isFinding);
     const isTicked = isFinding && !this.isSingle && !this.ticked.length;
     for (const column of this.columns) column.isTicked = column.isTicked || isTicked; // the setter shows it
@@ -192,6 +193,7 @@ export class Builder {
       if (!isStill()) return; // something else was chosen or entered meanwhile
       if (!isBook(book)) throw new TypeError();
       this.take(book);
+      find("again").hidden = true; // it would not be another one of the same
       this.edited();
     } catch {
       const what = "a JSON file with schema.fields, each with a name of its own";

@@ -28,8 +28,7 @@ const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
 const privacy = find("step-privacy");
 let account; // null if there is none, undefined while it is not known
-let hasColumns = false;
-let named = {}; // what names the data whose columns are shown
+let named = null; // what names the data whose columns are shown, if any are
 let hadData = Boolean(start.data);
 let person = (start.data && start.person) || ""; // the column that tells people apart, also while none are there
 let isReady = false; // before the files are there, nothing is saved
@@ -50,17 +49,14 @@ const confirmation = reviewOf({
   order,
   refused,
   foresee: () => (text("n") ? foresee() : null),
-  enough: () => {
-    const [plan, body] = foreseen();
-    return ask("enough", { body: { plan, ...body } });
-  },
+  enough: () => ask("enough", { body: foreseen() }),
   shows: ({ saved_as: name }) => {
     if (name) builder.savedAs = name;
   },
   done: () => budget.refresh(),
 });
 
-/** Return the question how far a release of the choices may be from the data, and its fields. */
+/** Return the fields of the question, its `plan`, how far a release of the choices may be from the data. */
 function foreseen() {
   const body = { n: meant(find("n").value), epsilon: text("epsilon"), ...basisOf(account) };
   const isValue = what() === "value";
@@ -68,17 +64,17 @@ function foreseen() {
   if (builder.isFinding) {
     const columns = builder.names.filter((name) => name !== find("person").value); // a table leaves it out
     const found = isValue ? { delta } : { delta, columns: String(columns.length) };
-    return [isValue ? "value-plan" : "found-plan", { ...body, ...found }];
+    return { plan: isValue ? "value-plan" : "found-plan", ...body, ...found };
   }
   const { codebook, columns } = builder.found;
   const own = isValue
     ? { k: String(columns[0].k), sampler: find("sampler").value }
     : { codebook, network: builder.network };
-  return [`${what()}-plan`, { ...body, ...own }];
+  return { plan: `${what()}-plan`, ...body, ...own };
 }
 
 async function foresee(signal) {
-  const [plan, body] = foreseen();
+  const { plan, ...body } = foreseen();
   return ask(plan, { body, signal });
 }
 
@@ -97,7 +93,7 @@ const forecast = latest(foresee, {
 
 /** Read the columns of the data from header or schema. */
 async function readColumns({ focuses = false, book = null } = {}) {
-  if (hasColumns) saveChoices();
+  if (named) saveChoices();
   withdrawAll();
   clear(find("step-data"));
   const { signal } = (reading = new AbortController());
@@ -105,7 +101,7 @@ async function readColumns({ focuses = false, book = null } = {}) {
     const { dataset: _, ...body } = dataOf();
     const found = await ask("columns", { body, signal });
     const isSame = saved?.data === body.data && saved.table === body.table;
-    [hasColumns, named] = [true, body];
+    named = body;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
@@ -132,7 +128,7 @@ function forget() {
   hadData = true;
   if (isFirst) return;
   person = "";
-  hasColumns = false; // those of the other data
+  named = null; // these were the other data's columns
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
@@ -143,7 +139,7 @@ function forget() {
 /** Withdraw what is shown of the data: other data may be chosen. */
 function withdrawAll() {
   reading.abort();
-  hasColumns = false;
+  named = null;
   account = undefined;
   budget.name("");
   find("result").hidden = true;
@@ -161,15 +157,14 @@ function changed() {
   const isFinding = what() !== "row" && chosen("how") === "found" && !isPure;
   builder.isSingle = what() === "value";
   builder.isFinding = isFinding;
-  if (builder.isSingle && builder.ticked.length > 1) return builder.edited(); // one stays ticked
   if (builder.isSingle && isFinding) find("sampling").hidden = true; // open values have one sampler
   find("pure").hidden = !isPure;
   if (isPure) document.querySelector("[name=how]").checked = true;
   document.querySelector("[value=found]").disabled = isPure;
   for (const id of ["delta-field", "budget-delta-field"]) find(id).hidden = !isFinding;
   const isDescribed = isFinding ? builder.ticked.length : builder.found;
-  find("step-columns").hidden = !hasColumns;
-  privacy.hidden = !(hasColumns && isDescribed);
+  find("step-columns").hidden = !named;
+  privacy.hidden = !(named && isDescribed);
   const isOther = isOfOtherUnit(account);
   find("step-budget").hidden = privacy.hidden || !(account === null || isOther);
   find("review").hidden = !account || isOther;
@@ -196,7 +191,7 @@ function saveChoices() {
     delta: builder.isFinding ? text("delta") : "",
     person,
   };
-  const isListed = fileName() && hasColumns && builder.ticked.length && !builder.isFinding;
+  const isListed = fileName() && named && builder.ticked.length && !builder.isFinding;
   const written = {
     data: choices.data,
     table: dataOf().table,
@@ -208,8 +203,8 @@ function saveChoices() {
     stated: stated(),
   };
   // Until the columns are there, what was saved about this data still stands.
-  const isUnread = !hasColumns && saved?.data === choices.data;
-  if (hasColumns) saved = written;
+  const isUnread = !named && saved?.data === choices.data;
+  if (named) saved = written;
   keep(choices, isUnread ? saved : written);
 }
 
@@ -244,9 +239,8 @@ function refused(error) {
 function take(file) {
   if (!file || find("step-data").inert) return; // a release is running
   const isBook = /\.json$/i.test(file.name);
-  if (isBook && hasColumns) {
+  if (isBook && named) {
     document.querySelector("[name=how]").checked = true; // it lists the values
-    find("again").hidden = true; // as for any other choice
     changed();
     builder.open(file);
   } else if (!choose(file.name)) {
