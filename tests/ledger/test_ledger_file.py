@@ -6,6 +6,8 @@ import inspect
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from decimal import Decimal
@@ -227,6 +229,29 @@ def test_a_reader_in_the_way_of_a_commit_leaves_nothing_charged(ledger: Ledger) 
             impatient.reserve("patients", epsilon=1, **REPLACE)
     assert left(ledger) == "1"
     ledger.verify()
+
+
+def test_a_backup_while_the_ledger_is_charged_lets_no_other_process_in(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing a file ends SQLite's locks of it, whatever in the process has opened it."""
+    charge = (
+        "import sys; from dproo.ledger import Ledger; Ledger(sys.argv[1], timeout=0.01)"
+        ".reserve('patients', epsilon='0.1', neighbours='replace')"
+    )
+    commit, others = sqlite._commit, []
+
+    def backed_up(connection: sqlite3.Connection, path: Path) -> None:
+        path.read_bytes()
+        command = [sys.executable, "-c", charge, str(path)]
+        others.append(subprocess.run(command, check=False, capture_output=True, text=True).stderr)
+        commit(connection, path)
+
+    monkeypatch.setattr(sqlite, "_commit", backed_up)
+    ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    assert "BusyLedgerError" in others[0]
+    monkeypatch.undo()
+    assert ledger.verify().events == 2
 
 
 @pytest.mark.parametrize(

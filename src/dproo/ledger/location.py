@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,8 @@ if hasattr(os, "register_at_fork"):
         before=GATE.acquire, after_in_parent=GATE.release, after_in_child=GATE.release
     )
 
+_LOCKED: dict[Path, int] = {}
+_PAUSE = 0.005  # seconds between attempts to lock a file or folder
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FACTS = 1 << 12  # more bytes than Linux ever returns about a handle
 
@@ -288,6 +291,49 @@ def fullness(path: Path, folder: Path, needed: int) -> str:
     size = path.stat().st_size if path.exists() else 0
     is_limited = limit != resource.RLIM_INFINITY and limit < size + needed
     return "file, whose size is limited (ulimit -f)" if is_limited else ""
+
+
+def wait_for_lock(handle: int, patience: float) -> None:
+    """Lock an open file or folder against other processes.
+
+    Raises:
+        BlockingIOError: others hold it for longer than so many seconds.
+    """
+    import fcntl  # noqa: PLC0415 - POSIX; needed only with a ledger
+
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE)
+
+
+def lock_folder(folder: Path, patience: float) -> None:
+    """Lock a folder until ``unlock_folder``; ``GATE`` must be held.
+
+    SQLite's locks of a file end as soon as anything else in the process closes that file, such as
+    a backup; this one does not. On a file system without such locks, SQLite's are all there is.
+    """
+    try:
+        if folder not in _LOCKED:  # or an interrupt has left it locked
+            _LOCKED[folder] = os.open(folder, os.O_RDONLY)
+        wait_for_lock(_LOCKED[folder], patience)
+    except OSError as error:
+        if isinstance(error, BlockingIOError):
+            raise
+
+
+def unlock_folder(folder: Path) -> None:
+    """Unlock a folder, if this process has locked it."""
+    import fcntl  # noqa: PLC0415 - POSIX; needed only with a ledger
+
+    if folder in _LOCKED:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(_LOCKED[folder], fcntl.LOCK_UN)  # first: an interrupt may come in between
+        os.close(_LOCKED.pop(folder))
 
 
 def make_folder(folder: Path) -> None:

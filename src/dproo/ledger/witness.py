@@ -21,7 +21,6 @@ import json
 import os
 import re
 import stat
-import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,12 +37,11 @@ from dproo.errors import (
     UnusableWitnessError,
 )
 from dproo.ledger.events import CHARGES, Event
-from dproo.ledger.location import GATE, fullness, make_folder, sync_folder
+from dproo.ledger.location import GATE, fullness, make_folder, sync_folder, wait_for_lock
 
 _HASH = re.compile("[0-9a-f]{64}")
 _HEAD = 1 << 12  # bytes at the beginning of a witness, which hold at least the start of a note
 _TAIL = 1 << 16  # bytes at its end, which nearly always hold the wanted notes
-_PAUSE = 0.005
 _PATIENCE = 60  # seconds to wait for the lock, which others hold for one write each
 _ROOM = 1 << 20  # bytes; a disk that is full after the commit would cost a charge
 
@@ -213,8 +211,6 @@ class Witness:
     @contextmanager
     def _locked(self) -> Iterator[int]:
         """Lock the file, however impatient the caller is: without its note, a charge is wasted."""
-        import fcntl  # noqa: PLC0415 - POSIX; needed only with a ledger
-
         if not GATE.acquire(timeout=_PATIENCE):
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         try:
@@ -224,15 +220,7 @@ class Witness:
             try:
                 if is_new:
                     sync_folder(self.path.parent)
-                end = time.monotonic() + _PATIENCE
-                while True:
-                    try:
-                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        break
-                    except BlockingIOError:
-                        if time.monotonic() > end:
-                            raise
-                        time.sleep(_PAUSE)
+                wait_for_lock(file, _PATIENCE)
                 yield file
             finally:
                 os.close(file)

@@ -42,6 +42,7 @@ from dproo.ledger.events import (
 from dproo.ledger.location import (
     GATE,
     fullness,
+    lock_folder,
     make_folder,
     require_folder,
     require_path,
@@ -49,6 +50,7 @@ from dproo.ledger.location import (
     require_unmounted,
     system_error,
     system_errors,
+    unlock_folder,
 )
 from dproo.ledger.rules import FORMAT
 from dproo.ledger.stores.base import BUSY, LedgerSession, Result
@@ -268,7 +270,7 @@ class SqliteStore:
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with self._connected() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection, "BEGIN IMMEDIATE")
             if path.stat().st_size == 0:
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -283,12 +285,13 @@ class SqliteStore:
         If ``is_checked``, a file with an edited event is refused.
         """
         with self._connected() as connection:
-            connection.execute("BEGIN")
+            self._begin(connection, "BEGIN")
             session = self._session(connection)
             if is_checked:
                 self._check(session)
             yield session
             connection.execute("COMMIT")
+            unlock_folder(self.address.parent)  # as soon as SQLite does, whatever interrupts
             if session.checked is not None:
                 self._remember(session.checked)
 
@@ -298,12 +301,13 @@ class SqliteStore:
         """Run an action under SQLite's write lock, and commit."""
         del is_patient  # a file is never away for a while
         with self._connected() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection, "BEGIN IMMEDIATE")
             session = self._session(connection)
             identity = self._check(session)
             result = action(session)
             chain = session._chain  # noqa: SLF001 - in this module
             _commit(connection, self.address)
+            unlock_folder(self.address.parent)
         self._known.clear()
         if self._remember(chain) != identity:
             raise ChargedError(
@@ -330,6 +334,13 @@ class SqliteStore:
             known = _checked(session.connection, self.address)
         session.checked = known
         return stamp[:2]
+
+    def _begin(self, connection: sqlite3.Connection, how: str) -> None:
+        """Lock the folder before anything is read, and begin a transaction."""
+        lock_folder(self.address.parent, self.timeout)
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute(how)
 
     def _session(self, connection: sqlite3.Connection) -> SqliteSession:
         _require_format(connection, self.address)
@@ -360,15 +371,18 @@ class SqliteStore:
             options: dict[str, Any] = {"timeout": self.timeout, "isolation_level": None}
             made = sqlite3.connect(address, uri=True, factory=_Connection, **options)
             with closing(made):
-                for pragma in _PRAGMAS:
-                    made.execute(f"PRAGMA {pragma}")
                 yield made
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a torn message
             _fail(path, getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT))
+        except BlockingIOError:
+            _fail(path, sqlite3.SQLITE_BUSY)
         except OSError as error:
             raise system_error(path, error) from None
         finally:
-            GATE.release()
+            try:
+                unlock_folder(path.parent)
+            finally:
+                GATE.release()
 
 
 def _fail(path: Path, code: int) -> NoReturn:
