@@ -218,6 +218,25 @@ def test_a_connection_is_as_it_was_and_each_release_sees_new_records(visits: sa.
     assert again == seen + 1
 
 
+def test_what_a_program_sets_for_each_transaction_holds(server: Any, postgresql: str) -> None:
+    """Such as a tenant, by which the policies of a table, or its view, choose the records."""
+    server.execute(
+        "CREATE VIEW own AS SELECT code FROM visits WHERE code = current_setting('ward.own', true)"
+    )
+    engine = sa.create_engine(sa.make_url(postgresql).set(drivername="postgresql+psycopg"))
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("SET LOCAL ward.own = 'a'")
+
+    own = {"table": "ward.own", "column": "code", "alphabet": ["a"]}
+    assert list(counting.count(engine, **own)) == [7, 0]
+    with engine.connect() as connection:
+        assert list(counting.count(connection, **own)) == [7, 0]
+        assert not connection.in_transaction()
+    engine.dispose()
+
+
 def test_a_draft_knows_names_and_types(visits: sa.Engine) -> None:
     fields = draft_codebook(visits, table="visits")["schema"]["fields"]
     assert {field["name"] for field in fields} >= {"code", "seen", "who"}

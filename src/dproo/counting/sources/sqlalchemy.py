@@ -258,6 +258,8 @@ def _connected(data: Any, stack: ExitStack, restored: ExitStack) -> Any:
         is_within = connection.in_transaction()
         if not is_within:
             restored.callback(attempt, connection.rollback)
+            if name == _POSTGRESQL:  # what its program sets for a transaction may decide the rows
+                connection.begin()
         driver_connection = connection.connection.driver_connection
         if name in _MARIADB:
             act = partial(_set, driver_connection, data.dialect, connection.invalidate)
