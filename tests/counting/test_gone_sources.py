@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -194,6 +195,26 @@ def test_a_connection_of_duckdb_whose_answers_are_fetched_is_free(ledger: Ledger
         opened = dproo.open(data, ledger=ledger, dataset="patients")
         assert opened.value("cell", ["x"], epsilon="0.1").value in {"x", "other"}
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("opened", [_of_a_connection, _of_a_table])
+def test_threads_that_share_a_connection_of_duckdb_take_turns(
+    opened: Callable[[Any], dict[str, Any]],
+) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell FROM range(20000)")
+    data, numbers = dproo.open(**opened(connection)), list[int | None]()
+
+    def release() -> None:
+        for _ in range(3):
+            numbers.append(data.value("cell", ["x"], epsilon="0.1").receipt.n)
+
+    threads = [threading.Thread(target=release) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert numbers == [20000] * 12
 
 
 def _a_lost_file_of_polars(folder: Path) -> Any:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
+from threading import RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dproo.core.checks import refusal, uninstalled
 from dproo.core.counts import Counts
@@ -76,6 +79,8 @@ _OCCUPIED = (
     "data must be of a connection of DuckDB that is free: without a failed transaction, and without"
     " a result that is not fetched to its end. Fetch or close it, or use connection.cursor()."
 )
+_TURNS: WeakKeyDictionary[Any, RLock] = WeakKeyDictionary()
+"""Held by whoever reads a connection or a relation of DuckDB, which answers one query at a time."""
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
 
@@ -108,24 +113,33 @@ class Frame:
 
 def open_table(data: Any, query: CountQuery) -> Table | None:
     """Return a frame, a series or a table of a DuckDB connection, or None if data is neither."""
-    if query.table is not None:
-        if library_of(data) not in {"duckdb", "_duckdb"}:
-            return None
-        connection, name = data, sql.table_name(query.table)
-        sentence = refusal("table", "be a table of the connection", query.table)
-        data = required(lambda: connection.table(name), sentence)
-    frame = frame_of(data)
+    is_duckdb = library_of(data) in {"duckdb", "_duckdb"}
+    if query.table is not None and not is_duckdb:
+        return None
+    turn = _TURNS.setdefault(data, RLock()) if is_duckdb else nullcontext()
+    with turn:
+        if query.table is not None:
+            connection, name = data, sql.table_name(query.table)
+            sentence = refusal("table", "be a table of the connection", query.table)
+            data = required(lambda: connection.table(name), sentence)
+        frame = frame_of(data)
     if frame is None:
         return None
     engine = Engine()
     return Table(
         columns=frame.columns,
-        plan=lambda places, query: _planned(frame, places, query, engine),
+        plan=lambda places, query: _planned(frame, places, query, engine, turn),
         close=engine.close,
     )
 
 
-def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Engine) -> Scan:
+def _planned(
+    frame: Frame,
+    places: Sequence[int],
+    query: CountQuery,
+    engine: Engine,
+    turn: AbstractContextManager[object],
+) -> Scan:
     if frame.is_once and query.passes > 1:
         raise ValueError(
             must_be_reread(
@@ -135,8 +149,12 @@ def _planned(frame: Frame, places: Sequence[int], query: CountQuery, engine: Eng
         )
 
     def run(action: Callable[[], Any]) -> Any:
+        def in_turn() -> Any:
+            with turn:
+                return action()
+
         # An unknown library may read its data only in the thread that opened it.
-        return interruptible(action) if frame.is_foreign else apart(action, stop=engine.stop)
+        return interruptible(in_turn) if frame.is_foreign else apart(in_turn, stop=engine.stop)
 
     return Scan(
         engine="frames",
