@@ -21,11 +21,13 @@ from dproo.counting.sql import duckdb
 
 WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
-PAIRS = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(NAMES, 2)]
+LETTERS = {name: [f"{name}x", f"{name}y"] for name in NAMES}
+PAIRS = [Alphabet.of({a: LETTERS[a], b: LETTERS[b]}) for a, b in combinations(NAMES, 2)]
 
 
 def rows_of(size: int) -> pa.Table:
-    columns = {name: [DICE.choice(["x", "y", "z", None]) for _ in range(size)] for name in NAMES}
+    cells = {name: [*LETTERS[name], "z", None] for name in NAMES}
+    columns = {name: DICE.choices(some, k=size) for name, some in cells.items()}
     return pa.table({**columns, "who": [DICE.choice("abcdefgh") for _ in range(size)]})
 
 

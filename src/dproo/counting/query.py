@@ -220,6 +220,13 @@ class CountQuery:
         )
         return Batch(tuple(part), columns, reduced)
 
+    def letters_in(self, batch: Batch) -> dict[int, list[str]]:
+        """Return the lists of letters that the query of a batch compares, by their places in it.
+
+        The records of people are selected by all columns, whichever the batch counts.
+        """
+        return (batch.query if self.person is None else self).letters
+
     def in_batches(self, count: Callable[[Batch], Sequence[Counted]]) -> tuple[Counted, ...]:
         """Count batch by batch, and return the results in the order of the alphabets."""
         results: dict[int, Counted] = {}

@@ -151,7 +151,7 @@ def _count(
             # With several sets of bins, each would be grouped by every distinct number.
             is_grouped=len(batch.query.alphabets) == 1 or not has_bins,
         )
-        letters = _letters(batch.query if query.person is None else query)
+        letters = _letters(query.letters_in(batch))
         statement = _with_letters(statement, letters)
         if is_rehearsal:
             _refuse_functions(frame.sparkSession, statement)
@@ -203,13 +203,13 @@ def _refuse_functions(session: Any, statement: str) -> None:
             )
 
 
-def _letters(query: CountQuery) -> dict[str, str]:
+def _letters(lists: dict[int, list[str]]) -> dict[str, str]:
     """Return each list of letters as one text; Spark stores only valid Unicode."""
     return {
         f"letters{place}": b64encode(
             json.dumps(list(filter(_is_unicode, listed))).encode()
         ).decode()
-        for place, listed in query.letters.items()
+        for place, listed in lists.items()
     }
 
 

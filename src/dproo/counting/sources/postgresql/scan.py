@@ -141,14 +141,17 @@ def _planned(
         codec = "ascii"
     dialect = dialect_in(codec)
     session.refuse_isolation(cursor)
-    queries = [_query(name, types, query, batch, dialect) for batch in query.batches]
-    groups, letters = _groups(name, types, query, dialect), _letters(query)
+    queries = [
+        (_query(name, types, query, batch, dialect), _letters(query.letters_in(batch)))
+        for batch in query.batches
+    ]
+    groups = _groups(name, types, query, dialect)
     _refuse_casts(cursor)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
     # Each query is planned and started, which checks rights and takes locks, but reads nothing.
     # One text with all characters of the letters shows whether the database's encoding has them.
-    characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-    for statement in queries:
+    for statement, letters in queries:
+        characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
         cursor.execute(f"{statement} LIMIT 0", characters)
 
     def read() -> tuple[Tally | Counts, ...]:
@@ -157,7 +160,7 @@ def _planned(
         remaining = iter(queries)
 
         def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-            rows = _rows(reader, session.connection, next(remaining), groups, letters)
+            rows = _rows(reader, session.connection, *next(remaining), groups)
             if query.open_axis is not None:
                 rows = [(_text(stored, codec), number) for stored, number in rows]
             return tables_of(rows, batch.query)
@@ -215,8 +218,8 @@ def _rows(
     cursor: Any,
     connection: Any,
     statement: str,
-    groups: EqualCells | None,
     letters: dict[str, list[str]],
+    groups: EqualCells | None,
 ) -> list[Any]:
     """Return the rows of the count, by groups if they are few and the server has room for them."""
     if groups is not None and groups.are_few(cursor):
@@ -337,8 +340,8 @@ def _with_percents(part: str) -> str:
     return part.replace("%", "%%")
 
 
-def _letters(query: CountQuery) -> dict[str, list[str]]:
+def _letters(lists: dict[int, list[str]]) -> dict[str, list[str]]:
     return {
         f"letters{place}": [letter for letter in listed if sql.is_storable(letter)]
-        for place, listed in query.letters.items()
+        for place, listed in lists.items()
     }
