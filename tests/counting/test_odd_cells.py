@@ -262,11 +262,14 @@ def test_what_walks_over_an_array_is_counted_and_what_is_none_refused() -> None:
 
 
 @pytest.mark.parametrize("far", ["20000-01-01", "-0044-03-15"])
-@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
-def test_a_moment_of_pandas_beyond_the_calendar_is_one_record(far: str, zone: str | None) -> None:
+@pytest.mark.parametrize(
+    "zone", [None, "UTC", "America/New_York", dt.timezone(dt.timedelta(seconds=5))], ids=str
+)
+def test_a_moment_of_pandas_beyond_the_calendar_is_one_record(far: str, zone: Any) -> None:
+    """In any zone, even one that has no name in Arrow."""
     column = pd.Series(np.array(["2024-01-01T12", far, "NaT", "0001-01-02"], "M8[s]"))
     column = column if zone is None else column.dt.tz_localize("UTC").dt.tz_convert(zone)
-    for data in (column, column.to_frame("a")):
+    for data in (column, column.to_frame("a"), column.astype("category")):
         assert list(counting.count(data, alphabet=DAYS)) == [1, 0, 3]
 
 

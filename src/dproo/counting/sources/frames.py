@@ -664,6 +664,9 @@ def _has_objects(dtype: Any) -> bool:
 
 def _pandas_array(cells: Any) -> Any:
     """Return a series or an index, of a type without objects, as an Arrow array."""
+    if cells.dtype.kind == "M" and not _is_arrow(cells.dtype):
+        moments = cells.array  # without their zone, for which Arrow may have no name
+        return pa.array(moments.asi8, pa.timestamp(moments.unit), mask=moments.isna())
     if type(cells.dtype).__name__ != "CategoricalDtype":
         return pa.array(cells, from_pandas=True)
     codes = cells.array.codes
