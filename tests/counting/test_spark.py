@@ -376,6 +376,7 @@ def test_an_old_day_in_a_file_neither_fails_nor_moves(
 OWN: list[tuple[str, dict[str, Any]]] = [
     ("make_valid_utf8", {}),
     ("count", {}),
+    ("rtrim", {}),
     ("octet_length", {"person": "who"}),
     ("between", {"person": "size"}),
     ("grouping", {"alphabets": [{"code": ["a", "b"]}, {"who": ["p"]}], "columns": []}),
@@ -387,6 +388,7 @@ def test_a_function_of_a_program_never_takes_the_place_of_one_of_spark(spark: An
     """Until Spark 4.2 one does by default, later where the session says so."""
     rows = "('a', 'p', 1D), ('a', 'q', 2D), ('b', 'r', 3D), (NULL, NULL, NULL)"
     frame = spark.sql(f"SELECT * FROM VALUES {rows} AS t (code, who, size)")
+    frame = frame.withMetadata("code", {"__CHAR_VARCHAR_TYPE_STRING": "char(1)"})  # as of a table
     asked: dict[str, Any] = {"alphabets": [["a", "b"]], "columns": ["code"]}
 
     def counted(options: dict[str, Any]) -> list[int]:

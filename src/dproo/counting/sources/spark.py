@@ -12,7 +12,7 @@ import logging
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -97,13 +97,21 @@ def _table(frame: Any, *, engine: str) -> Table:
         )
 
     def plan(places: Sequence[int], query: CountQuery) -> Scan:
-        columns = [listed[place] for place in places]
+        columns = {f"c{place}": listed[place] for place in places}
+        kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns.values()]
+        # By default Spark stores the type of text of fixed length in its metadata.
+        stored = [frame.schema[place].metadata.get(_CHAR) for place in places]
+        cells = [
+            cell_of(name, char or column.type_name)
+            for (name, column), char in zip(columns.items(), stored, strict=True)
+        ]
+        names = [f"c{place}" for place in range(len(listed))]
         return Scan(
             engine=engine,
             _query=query,
-            _read=lambda: _count(frame, columns, query),
+            _read=lambda: _count(frame.toDF(*names), cells, kinds, query),
             _rehearse=lambda: _count(
-                _without_records(frame, columns), columns, query, is_rehearsal=True
+                _without_records(frame, columns), cells, kinds, query, is_rehearsal=True
             ),
         )
 
@@ -121,23 +129,25 @@ def columns_of(frame: Any) -> tuple[Column, ...]:
     )
 
 
-def _without_records(frame: Any, columns: Sequence[Column]) -> Any:
+def _without_records(frame: Any, columns: Mapping[str, Column]) -> Any:
     """Return an empty frame with these columns of a frame, but none of its plan.
 
     Spark's optimizer computes what is selected from records that a plan holds itself, even if
     none of them is asked for.
     """
-    cells = [f"CAST(NULL AS {column.type_name})" for column in columns]
-    empty = frame.sparkSession.range(0).selectExpr(*cells)
-    return empty.toDF(*(column.name for column in columns))
+    cells = (f"CAST(NULL AS {column.type_name}) AS {name}" for name, column in columns.items())
+    return frame.sparkSession.range(0).selectExpr(*cells)
 
 
 def _count(
-    frame: Any, columns: Sequence[Column], query: CountQuery, *, is_rehearsal: bool = False
+    frame: Any,
+    cells: Sequence[str],
+    kinds: Sequence[str],
+    query: CountQuery,
+    *,
+    is_rehearsal: bool = False,
 ) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
-    kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
-    cells = _cells(frame, columns)
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
         has_bins = any(isinstance(axis, Bins) for axis in batch.query.axes)
@@ -155,22 +165,12 @@ def _count(
         statement = _with_letters(statement, letters)
         if is_rehearsal:
             _refuse_functions(frame.sparkSession, statement)
-        rows = _rows(frame, statement, letters)
+        # A literal is written by its bytes, so the only braces are those around the source.
+        rows = frame.sparkSession.sql(statement, args=letters, source=frame).collect()
         return tables_of(rows, batch.query)
 
     with quiet():
         return query.in_batches(count)
-
-
-def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
-    """Return the cells of these columns of the frame as :func:`_rows` names them, by place."""
-    fields = {field.name: (place, field) for place, field in enumerate(frame.schema)}
-    cells = []
-    for column in columns:
-        place, field = fields[column.name]
-        # By default Spark stores the type of such a column in its metadata.
-        cells.append(cell_of(f"c{place}", field.metadata.get(_CHAR, column.type_name)))
-    return cells
 
 
 def _refuse_old_days(session: Any) -> None:
@@ -219,13 +219,6 @@ def _with_letters(statement: str, names: Iterable[str]) -> str:
         f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in names
     )
     return f"WITH {tables} {statement}" if tables else statement
-
-
-def _rows(frame: Any, statement: str, letters: dict[str, str]) -> list[Any]:
-    """Return the rows of a query on the frame, whose columns are named by their places."""
-    source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-    # A literal is written by its bytes, so the only braces are those around the source.
-    return list(frame.sparkSession.sql(statement, args=letters, source=source).collect())
 
 
 def _is_unicode(text: str) -> bool:
