@@ -14,6 +14,7 @@ from support.commands import Started
 from support.databases import counted, role_of
 
 from dproo import counting
+from dproo.counting.sources.postgresql import scan
 from dproo.counting.sql.statements import table_parts
 
 
@@ -110,6 +111,19 @@ def test_what_another_server_would_compare_is_refused(
     for table in ("far", "seen", "whole", "part", "parent", "child"):
         assert "must not be a foreign table" in refused(postgresql, f"ward.{table}")
     assert counted(postgresql, 'ward."Foreign Scan"') == [0, 0, 0]
+
+
+def test_people_need_a_hash_that_a_server_in_fips_mode_lacks(
+    server: psycopg.Connection[Any], postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.execute("CREATE TABLE stays (code text, who text)")
+    monkeypatch.setattr(scan, "_HASH", "SELECT 1 / 0")
+    asked: dict[str, Any] = {"alphabets": [["a"]], "columns": ["code"], "table": "ward.stays"}
+    for data in (postgresql, server):
+        counting.prepare(data, **asked).close()
+        with pytest.raises(ValueError, match="with a server that computes MD5"):
+            counting.prepare(data, **asked, person="who")
+    assert server.execute("SELECT 1").fetchone() == (1,)
 
 
 @pytest.mark.usefixtures("server")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
+from dproo.counting.boundary import required
 from dproo.counting.fit import Column
 from dproo.counting.query import Batch, CountQuery
 from dproo.counting.scan import Scan
@@ -61,7 +62,12 @@ _OWN_CASTS = """
     WHERE pg_cast.oid >= 16384 AND castmethod <> 'i'
         AND castsource = ANY (cast_types) AND casttarget = ANY (cast_types)
 """
+_HASH = "SELECT md5('')"
 _BYTES_OF_A_CHARACTER = 4
+_HASHLESS = (
+    "person must be used with a server that computes MD5, which decides which records of a person"
+    " count. In FIPS mode it does not: release from a copy of the table elsewhere."
+)
 _INSUFFICIENT_RESOURCES = "53"  # the class of disk full, out of memory and temp_file_limit
 # All tables that a scan of this one reads; only a heap's size bounds its contents.
 _SIZE = """
@@ -147,6 +153,8 @@ def _planned(
     ]
     groups = _groups(name, types, query, dialect)
     _refuse_casts(cursor)
+    if query.person is not None:
+        required(lambda: cursor.execute(_HASH), _HASHLESS)
     _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
     # Each query is planned and started, which checks rights and takes locks, but reads nothing.
     # One text with all characters of the letters shows whether the database's encoding has them.
