@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -373,26 +374,32 @@ def test_an_interrupt_of_a_stream_goes_on_whatever_becomes_of_it(
 
 CRASH = """
 import os, resource, sys
-resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+LIMITS = resource.RLIMIT_CORE, resource.RLIMIT_NOFILE
+cores, files = (resource.getrlimit(limit)[1] for limit in LIMITS)
+resource.setrlimit(resource.RLIMIT_CORE, (cores, cores))
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, files))
 from dproo import cli
 from dproo.cli import commands
-commands.run = lambda: print(resource.getrlimit(resource.RLIMIT_CORE)) or 0
+commands.run = lambda: print(*map(resource.getrlimit, LIMITS)) or 0
 sys.argv[1:] = ["plan"]
 cli.main()
 """
 
 
-def test_a_crash_of_the_command_leaves_no_core() -> None:
+def test_a_crash_of_the_command_leaves_no_core_and_it_may_open_many_files() -> None:
     command = [sys.executable, "-c", CRASH]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "(0, 0)"
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    wanted = 10_240 if most == resource.RLIM_INFINITY else min(most, 10_240)
+    assert run.stdout.strip() == f"(0, 0) ({wanted}, {most})"
 
 
-def test_the_library_leaves_the_limit_of_cores_alone() -> None:
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_CORE)
-    counting.count(["x"], alphabet=["x"])
-    assert resource.getrlimit(resource.RLIMIT_CORE) == before
+def test_the_library_leaves_the_limits_of_the_process_alone(tmp_path: Path) -> None:
+    limits = resource.RLIMIT_CORE, resource.RLIMIT_NOFILE
+    before = [*map(resource.getrlimit, limits)]
+    (tmp_path / "a.csv").write_text("a\nx\n")
+    counting.count(tmp_path / "a.csv", alphabet=["x"], column="a")
+    assert [*map(resource.getrlimit, limits)] == before
 
 
 def test_no_scan_writes_into_the_temporary_folder(tmp_path: Path) -> None:

@@ -62,6 +62,9 @@ Commands:
 """
 """What ``dproo --help`` prints: whole, so that it takes no longer than starting Python."""
 
+_FILES = 10_240
+"""The most files to open at a time, as in a folder of data; macOS allows no more."""
+
 _COMPLETE = "_DPROO_COMPLETE"
 """The variable by which a shell asks for its completion, with no arguments."""
 
@@ -69,7 +72,7 @@ _COMPLETE = "_DPROO_COMPLETE"
 def main() -> "NoReturn":
     """Run the command line."""
     ending.install()
-    _leave_no_core()
+    _set_limits()
     asks_for_help = sys.argv[1:] in ([], ["-h"], ["--help"]) and _COMPLETE not in os.environ
     code = 0
     if not (asks_for_help and _prints(MENU)):
@@ -113,11 +116,15 @@ def _leave_no_thread(code: int) -> None:
         os._exit(code)
 
 
-def _leave_no_core() -> None:
-    """Forbid core files: a crash would write the data to disk."""
+def _set_limits() -> None:
+    """Forbid core files, since a crash would write the data to disk, and allow many open files."""
     try:
         import resource  # noqa: PLC0415 - only POSIX has it
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _FILES if most == resource.RLIM_INFINITY else min(_FILES, most)
+        if files != resource.RLIM_INFINITY and files < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     except (ImportError, OSError, ValueError):  # not POSIX, or the limit cannot be set
         pass
