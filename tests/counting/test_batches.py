@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
+from duckdb import sql
 from support.draws import DICE
 
 from dproo import Alphabet, counting
@@ -21,12 +24,20 @@ from dproo.counting.sql import duckdb
 
 WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
-LETTERS = {name: [f"{name}x", f"{name}y"] for name in NAMES}
-PAIRS = [Alphabet.of({a: LETTERS[a], b: LETTERS[b]}) for a, b in combinations(NAMES, 2)]
+KINDS = "text", "bigint", "double precision"  # in turn, and each column has letters of its own
+CELLS = {
+    name: ([f"{name}x", f"{name}y"], [i, i + 1], [i + 0.5, i + 2.5])[i % 3]
+    for i, name in enumerate(NAMES)
+}
+AXES = {
+    name: Alphabet.bins([i, i + 1, i + 4]) if i % 3 == 2 else Alphabet.of(CELLS[name])
+    for i, name in enumerate(NAMES)
+}
+PAIRS = [Alphabet.product({a: AXES[a], b: AXES[b]}) for a, b in combinations(NAMES, 2)]
 
 
 def rows_of(size: int) -> pa.Table:
-    cells = {name: [*LETTERS[name], "z", None] for name in NAMES}
+    cells = {name: [*some, some[0] * 50, None] for name, some in CELLS.items()}
     columns = {name: DICE.choices(some, k=size) for name, some in cells.items()}
     return pa.table({**columns, "who": [DICE.choice("abcdefgh") for _ in range(size)]})
 
@@ -102,14 +113,24 @@ def test_every_engine_counts_all_batches_of_the_same_records(
     expected = counts_of(rows.to_pylist(), salt=salt, person=person)
     pq.write_table(rows, tmp_path / "x.parquet")
     pc.write_csv(rows, tmp_path / "x.csv")
-    server.execute(f"CREATE TABLE wide ({', '.join(f'{name} text' for name in rows.column_names)})")
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(NAMES, KINDS * 4, strict=True))
+    created = f"CREATE TABLE wide ({columns}, who text)"
+    server.execute(created)
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        database.execute(created)
+        records = zip(*rows.to_pydict().values(), strict=True)
+        database.executemany(f"INSERT INTO wide VALUES ({', '.join('?' * (WIDTH + 1))})", records)
+        database.commit()
     with server.cursor() as cursor, cursor.copy("COPY wide FROM STDIN") as copy:
         for row in zip(*rows.to_pydict().values(), strict=True):
             copy.write_row(row)
     for data, options in (
         (tmp_path / "x.parquet", {}),
         (tmp_path / "x.csv", {}),
+        (tmp_path / "x.db", {"table": "wide"}),
         (rows, {}),
+        (rows.to_pandas(), {}),
+        (sql("SELECT * FROM rows"), {}),
         (postgresql, {"table": "ward.wide"}),
         (server, {"table": "ward.wide"}),
     ):
