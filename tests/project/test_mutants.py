@@ -1260,6 +1260,18 @@ MUTANTS = {
     "the first release of a connection to end sets its limits again": (
         "Session.close", "{} if shared.waiting else dict(shared.limits)", "dict(shared.limits)", "counting/test_postgresql.py::test_releases_of_one_connection_wait_together_and_leave_it_its_own_limits",
     ),
+    "each batch of PostgreSQL is compared with the letters of all columns": (
+        "CountQuery.letters_in", "batch.query if self.person is None else self", "self", "counting/test_batches.py::test_every_engine_counts_all_batches_of_the_same_records[None]",
+    ),
+    "the last of two cells of a name counts": (
+        "cells._named", "if any(names.count(name) > 1 for name in columns):", "if False:", "counting/test_identifiers.py::test_a_name_that_a_record_has_twice_names_nobody",
+    ),
+    "only SQLite locks a ledger": (
+        "location.lock_folder", "wait_for_lock(_LOCKED[folder], patience)", "pass", "ledger/test_ledger_file.py::test_a_backup_while_the_ledger_is_charged_lets_no_other_process_in",
+    ),
+    "the folder of a pattern is a pattern": (
+        "source._fixed", "here = glob.escape(here)", "pass", "releases/test_release.py::test_a_pattern_finds_its_own_folder_whatever_that_is_called",
+    ),
     "a code book states the rule of texts where numbers were sought": (
         "DiscoveryRequest.words_of", "max((self.text_rule, *rules), key=lambda used: used.certain)", "self.text_rule", "releases/test_discovery.py::test_the_rule_that_is_stated_is_the_one_used_where_numbers_were_sought_among_texts",
     ),
