@@ -203,13 +203,13 @@ def test_threads_that_share_a_connection_of_duckdb_take_turns(
 ) -> None:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE rows AS SELECT 'x' AS cell FROM range(20000)")
-    data, numbers = dproo.open(**opened(connection)), list[int | None]()
+    each, numbers = [dproo.open(**opened(connection)) for _ in range(4)], list[int | None]()
 
-    def release() -> None:
+    def release(data: Any) -> None:
         for _ in range(3):
             numbers.append(data.value("cell", ["x"], epsilon="0.1").receipt.n)
 
-    threads = [threading.Thread(target=release) for _ in range(4)]
+    threads = [threading.Thread(target=release, args=[data]) for data in each]
     for thread in threads:
         thread.start()
     for thread in threads:

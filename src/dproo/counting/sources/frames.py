@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from itertools import chain
 from threading import RLock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from dproo.core.checks import refusal, uninstalled
 from dproo.core.counts import Counts
@@ -79,8 +78,9 @@ _OCCUPIED = (
     "data must be of a connection of DuckDB that is free: without a failed transaction, and without"
     " a result that is not fetched to its end. Fetch or close it, or use connection.cursor()."
 )
-_TURNS: WeakKeyDictionary[Any, RLock] = WeakKeyDictionary()
-"""Held by whoever reads a connection or a relation of DuckDB, which answers one query at a time."""
+_TURN = RLock()
+"""Held by whoever reads from DuckDB: a connection answers one query at a time, no relation names
+its own, and whatever belongs to the module shares one."""
 _QUERIED = f"{_FOREIGN} Or give dproo the table, frame or file that the relation reads."
 
 
@@ -116,7 +116,7 @@ def open_table(data: Any, query: CountQuery) -> Table | None:
     is_duckdb = library_of(data) in {"duckdb", "_duckdb"}
     if query.table is not None and not is_duckdb:
         return None
-    turn = _TURNS.setdefault(data, RLock()) if is_duckdb else nullcontext()
+    turn = _TURN if is_duckdb else nullcontext()
     with turn:
         if query.table is not None:
             connection, name = data, sql.table_name(query.table)
