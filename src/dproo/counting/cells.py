@@ -156,7 +156,7 @@ def _named(record: Any, columns: Sequence[str]) -> list[object] | None:
         else:
             return None
         cells = dict(zip(names, record, strict=True))
-    if any(names.count(name) > 1 for name in columns):
+    if len(names) > len({*names}) and any(names.count(name) > 1 for name in columns):
         raise ValueError
     return [cells.get(name) for name in columns]
 
