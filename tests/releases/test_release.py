@@ -630,17 +630,17 @@ def test_a_pattern_finds_its_own_folder_whatever_that_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Read as a pattern itself, the name of the folder is that of another one."""
-    for name, cells in (("one[1]", "flu\n" * 50), ("one1", "cold\n" * 77)):
+    for name, cells in (("_one[1]", "flu\n" * 50), ("_one1", "cold\n" * 77)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.csv").write_text(f"c\n{cells}")
-    monkeypatch.chdir(tmp_path / "one[1]")
+    monkeypatch.chdir(tmp_path / "_one[1]")
     ledger = Ledger.create(tmp_path / "ledger.sqlite3")
     ledger.declare(dataset_name("?.csv"), budget="9", neighbours="replace")
     data = dproo.open("?.csv", ledger=ledger)
     monkeypatch.chdir(tmp_path)
     assert data.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
     assert data.budget.spent == 10**9
-    (tmp_path / "link").symlink_to(tmp_path / "one[1]")
+    (tmp_path / "link").symlink_to(tmp_path / "_one[1]")
     linked = dproo.open("link/?.csv", ledger=ledger)
     assert linked.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
     assert linked.budget.spent == 2 * 10**9

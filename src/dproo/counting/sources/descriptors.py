@@ -307,7 +307,8 @@ def _left_out(folders: Iterable[str], files: Iterable[str]) -> set[Path]:
 
 def _matched_folders(file: str, pattern: str) -> set[str]:
     """Return the names of the folders above a file that its pattern does not spell out."""
-    return {*Path(file).parent.parts} - {*Path(pattern).parts}
+    spelled = {*Path(pattern).parts}
+    return {part for part in Path(file).parent.parts if not {part, glob.escape(part)} & spelled}
 
 
 def refuse_tables(paths: Iterable[str]) -> None:
