@@ -185,3 +185,16 @@ def test_no_folder_has_more_than_14_files():
 def test_no_file_is_longer_than_700_lines():
     for path in SOURCE.rglob("*.py"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 700, path.name
+
+
+def test_no_file_holds_both_sides_of_a_merge():
+    suffixes = {".md", ".py", ".js", ".css", ".html", ".toml", ".sql"}
+    folders = ("docs", "src", "tests", "proofs", "benchmarks", "release")
+    files = (path for folder in folders for path in (CONTRIBUTING.parent / folder).rglob("*"))
+    marked = [
+        path.name
+        for path in (*CONTRIBUTING.parent.glob("*.*"), *files)
+        if path.suffix in suffixes
+        and re.search(r"^(<{7}|>{7}) ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    ]
+    assert marked == []
