@@ -409,10 +409,13 @@ def test_a_default_for_files_is_ignored_for_a_database(default, tmp_path, capsys
 def test_a_default_for_text_files_is_ignored_for_others(default, tmp_path, capsys):
     path = tmp_path / "c.toml"
     path.write_text(f"[check]\n{default}\n")
-    pd.DataFrame({"city": [1]}).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "parts").mkdir()
+    for name in ("a.parquet", "parts/a.parquet"):
+        pd.DataFrame({"city": [1]}).to_parquet(tmp_path / name)
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         database.execute("create table visits (city int)")
-    for name, *table in (("a.parquet",), ("a.db", "--table", "visits")):
+    files = ("a.parquet",), ("parts",), ("parts/a*",), ("a.db", "--table", "visits")
+    for name, *table in files:
         asked = ["check", str(tmp_path / name), *table, *COUNTED]
         assert run(["--config", str(path), *asked]) == 0
         assert run([*asked, *typed(default)]) == 2

@@ -22,6 +22,7 @@ from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import FORMATS, Layout, LayoutOptions, fields_for
 from dproo.counting.source import Source, stated_for
+from dproo.counting.sources.descriptors import files_of
 from dproo.counting.sources.postgresql.url import is_url
 from dproo.errors import STOPPED, MissingLedgerError, ReleaseError, Stopped, UnknownDatasetError
 from dproo.ledger import Address, Ledger, address_of, default_path, in_epsilon
@@ -239,7 +240,8 @@ def source_of(data: str, options: Mapping[str, Any]) -> Source:
     engine = options.get("engine")
     used: set[str] = set()
     if engine is None and not is_url(data):
-        ending, _ = Layout(format=options["format"]).ending_of(data)
+        first = next(iter(files_of(data)), data)  # of a folder or a pattern
+        ending, _ = Layout(format=options["format"]).ending_of(first)
         used = fields_for(FORMATS.get(ending))
     layout = Layout(
         **{
