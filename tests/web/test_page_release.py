@@ -5,6 +5,7 @@ import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
@@ -14,9 +15,10 @@ from support.browsing import LOSE, OVERFLOW, choose, faultless, seen, tab_to, vi
 from support.draws import some
 from support.serving import ORDER, PATIENCE, admissions, served
 
-from dproo import Model
+from dproo import CodeBook, Model
 from dproo.ledger import Ledger, in_epsilon
 from dproo.ledger.stores import sqlite
+from dproo.releases.charge import reprint
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -549,6 +551,42 @@ def test_texts_that_a_code_book_states_for_people_name_nobody(browser, home):
         schema = json.loads(download.value.path().read_text(encoding="utf-8"))["schema"]
         assert schema["missingValues"] == ["", "NA"]
         assert schema["fields"] == [fields[1] | {"missingValues": ["", "-"]}]
+
+
+@pytest.mark.parametrize("then", ["reload", "encoding"])
+def test_texts_that_a_code_book_states_for_people_are_of_no_other_column(then, browser, home):
+    """Also once its columns have been read again."""
+    (home.folder / "visits.csv").write_text("patient,family,ward\n" + "1,2,A\n" * 9)
+    fields = [
+        {"name": "patient", "type": "string", "categories": ["7"], "missingValues": ["", "NA"]},
+        {"name": "ward", "type": "string", "categories": ["A", "B"]},
+    ]
+    book = {"schema": {"missingValues": ["", "-"], "fields": fields}}
+    with visit(browser, home, "release") as page:
+        choose(page, "visits.csv")
+        page.evaluate(DROP, [json.dumps(book)])
+        page.click("#step-privacy summary")
+        page.select_option("#person", "patient")
+        page.wait_for_url("**person=patient**")
+        if then == "reload":
+            page.reload()
+        else:
+            page.click("#layout summary")
+            page.fill("#encoding", "latin-1")
+            with page.expect_response("**/api/columns"):
+                page.press("#encoding", "Tab")
+        expect(page.locator(column("ward", "select")).first).to_have_value("list")
+        for way, person, missing in (
+            ("given", "family", ("-",)),
+            ("given", "patient", ("NA",)),
+            ("list", "patient", ("NA",)),
+        ):
+            page.select_option(f"{column('patient', 'select')} >> nth=0", way)
+            page.select_option("#person", person)
+            with page.expect_download() as download:
+                page.click("#save-book:enabled")
+            saved = CodeBook.of(json.loads(download.value.path().read_text(encoding="utf-8")))
+            assert saved.missing_texts(person) == missing
 
 
 def test_a_long_number_is_released_shown_and_saved_as_it_is(browser, home):
@@ -1321,6 +1359,25 @@ def test_where_people_are_counted_the_page_says_people(browser, home):
         assert "a random one of the counted records" in page.inner_text("#means")
         page.goto(f"{home.origin}/ledger")
         page.wait_for_selector(".account:has-text('the number of people is public')")
+
+
+def test_where_nothing_is_found_the_page_points_to_its_ledger(browser, home):
+    notes = home.folder / "notes.csv"
+    notes.write_text("note\n" + "".join(f"note {'x' * i}\n" for i in range(40)))
+    Ledger.create(home.ledger).declare(str(notes), budget="9", delta="1e-6", neighbours="replace")
+    unrecorded = reprint(SimpleNamespace(ledger=SimpleNamespace(entry=2, head=None)), home.ledger)
+    with visit(browser, home, "release", refusals=2) as page:
+        choose(page, "notes.csv")
+        page.check("[name=how][value=found]")
+        page.fill("#delta", "1e-9")
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector("#refused:has-text('the release is kept: see Ledger.')")
+        answer = {"status": 500, "json": {"error": unrecorded}}
+        page.route("**/api/release", lambda route: route.fulfill(**answer))
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector("#refused:has-text('was recorded after all, see Ledger.')")
 
 
 def test_the_column_that_tells_people_apart_is_none_of_the_table_that_is_foreseen(browser, home):

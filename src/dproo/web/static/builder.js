@@ -58,10 +58,10 @@ export class Builder {
   }
 
   /**
-   * Offer the columns of the data; `book` and `ticked` are what was entered for them before, when
-   * `drafted` stated the layout that was chosen. The one that is chosen now takes its place.
+   * Offer the columns of the data; `book`, `missing` and `ticked` are what was entered for them before,
+   * when `drafted` stated the layout that was chosen. The one that is chosen now takes its place.
    */
-  offer({ columns, codebook }, { book, ticked = null, drafted = {} }) {
+  offer({ columns, codebook }, { book, missing = null, ticked = null, drafted = {} }) {
     this.head = this.drafted = codebook;
     this.missing = new Map();
     find("columns").replaceChildren();
@@ -69,7 +69,7 @@ export class Builder {
     find("filter").value = "";
     this.columns = columns.map((column) => new Column(find("columns"), column, this));
     const stale = LAYOUT.filter((key) => isSame(book?.[key], drafted[key]));
-    if (book) this.take({ ...book, ...Object.fromEntries(stale.map((key) => [key, codebook[key]])) });
+    if (book) this.take({ ...book, ...Object.fromEntries(stale.map((key) => [key, codebook[key]])) }, missing);
     else if (this.isFinding)
       for (const column of this.columns) column.isTicked = ticked?.includes(column.name) ?? !this.isSingle;
     this.edited();
@@ -143,11 +143,12 @@ export class Builder {
    * apart: a code book that states them there does not list this column in a release.
    */
   withMissing(book) {
-    const own = this.missing.get(find("person").value);
+    const person = find("person").value;
+    const own = this.missing.get(person);
     if (!own) return book;
     const { missingValues, fields, ...schema } = book.schema;
-    const others = fields.map((field) => ({ missingValues, ...field }));
-    return { ...book, schema: { ...schema, missingValues: own, fields: others } };
+    const stated = fields.map((field) => (field.name === person ? field : { missingValues, ...field }));
+    return { ...book, schema: { ...schema, missingValues: own, fields: stated } };
   }
 
   /** Take over a change; for one value, only the column that was ticked last stays ticked. */
@@ -201,11 +202,11 @@ export class Builder {
     }
   }
 
-  take(book) {
+  take(book, missing = null) {
     const { fields, ...schema } = book.schema;
     const { draft: _, ...head } = book;
     this.head = { ...head, schema };
-    this.missing = new Map(fields.map(({ name, missingValues }) => [name, missingValues]));
+    this.missing = missing ?? new Map(fields.map(({ name, missingValues }) => [name, missingValues]));
     const unknown = fields.map(({ name }) => name).filter((name) => !this.columns.some((one) => one.name === name));
     for (const column of this.columns) column.isTicked = false;
     for (const field of fields) this.columns.find(({ name }) => name === field.name)?.take(field);

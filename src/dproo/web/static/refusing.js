@@ -7,7 +7,7 @@ const REMEDIES = [
   [/ (List the columns|See what is left to do): dproo .*$/, ""],
   [/ Declare a budget first: dproo .*$/, " Declare a budget first."],
   [/; see dproo plan\.$/, "; see Plan."],
-  [/: dproo ledger print .* prints it again, for free\.$/, ": see Ledger."],
+  [/([:,]) dproo ledger print .* prints it again(, for free)?\.$/, "$1 see Ledger."],
   [/^(.* --[a-z].*)$/s, "$1 Such an option is one of the command line; the page has none."],
 ];
 

@@ -113,7 +113,7 @@ async function readColumns({ focuses = false, book = null } = {}) {
     find("person").closest("details").open ||= Boolean(person);
     const gone = `The column “${person}”, which told people apart, is not in this data. Choose another one.`;
     notice(find("data-refused"), isGone ? gone : "");
-    builder.offer(found, isSame ? { ...saved, book: book ?? saved.book } : { book });
+    builder.offer(found, isSame && !book ? saved : { book });
     await budget.name((isSame && saved.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
@@ -195,7 +195,8 @@ function saveChoices() {
   const written = {
     data: choices.data,
     table: dataOf().table,
-    book: isListed ? builder.withMissing(builder.book()) : null,
+    book: isListed ? builder.book() : null,
+    missing: builder.missing,
     drafted: builder.drafted,
     ticked: builder.names,
     network: find("network").value,
