@@ -644,6 +644,10 @@ def test_a_pattern_finds_its_own_folder_whatever_that_is_called(
     linked = dproo.open("link/?.csv", ledger=ledger)
     assert linked.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
     assert linked.budget.spent == 2 * 10**9
+    (tmp_path / "other[2]").mkdir()
+    monkeypatch.chdir(tmp_path / "other[2]")
+    beside = dproo.open("../link/?.csv", ledger=ledger)
+    assert beside.value("c", ["flu", "cold"], epsilon="1").receipt.n == 50
 
 
 def test_the_file_that_a_link_means_at_the_release_is_charged(

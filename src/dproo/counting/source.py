@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -117,6 +118,9 @@ def are_files(data: str) -> bool:
     return False
 
 
+_ESCAPED = re.compile(r"\[([*?[])\]")  # a sign of a pattern that stands for itself
+
+
 def full_path(data: str) -> str:
     """Return the full path of a file or a pattern, without the links before any sign of a pattern.
 
@@ -125,10 +129,11 @@ def full_path(data: str) -> str:
     if os.path.exists(data):  # noqa: PTH110 - Path raises if a name is too long
         return os.path.realpath(data)  # Path raises an error of its own at a loop of links
     folder, rest = os.path.split(data)
-    while glob.escape(folder) != folder:
+    while glob.escape(part := _ESCAPED.sub("", folder)) != part:
         folder, part = os.path.split(folder)
         rest = os.path.join(part, rest)  # noqa: PTH118 - it may end in "**/"
-    return os.path.normpath(os.path.join(glob.escape(os.path.realpath(folder)), rest))  # noqa: PTH118
+    folder = os.path.realpath(_ESCAPED.sub(r"\1", folder))
+    return os.path.normpath(os.path.join(glob.escape(folder), rest))  # noqa: PTH118
 
 
 def _fixed(data: str | Path) -> str | Path:
