@@ -108,8 +108,10 @@ def test_the_columns_of_a_sheet_and_of_a_packed_file_are_those_of_a_header(page)
     for row in (["ward", "age"], ["north", 37]):
         sheet.active.append(row)
     sheet.save(page.folder / "sheet.xlsx")
-    for name in ("packed.csv.zip", "sheet.xlsx"):
-        found = page.post("/api/columns", {"source": "file", "data": name}).json
+    (page.folder / "text.txt").write_text("ward;age\nnorth;37\n")
+    for name, sign in (("packed.csv.zip", ""), ("sheet.xlsx", ""), ("text.txt", ";")):
+        asked = {"source": "file", "data": name, "delimiter": sign}
+        found = page.post("/api/columns", asked).json
         assert (found["from"], len(found["columns"])) == ("header", 2)
 
 

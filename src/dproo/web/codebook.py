@@ -38,8 +38,9 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
         for field in draft["schema"]["fields"]
     ]
     ending, _ = source.layout.ending_of(source.name)
+    file_format = FORMATS.get(ending, CSV if source.is_file else None)
     return {
-        "from": "header" if FORMATS.get(ending) in {CSV, EXCEL} else "schema",
+        "from": "header" if file_format in {CSV, EXCEL} else "schema",
         "columns": listed,
         "notes": draft["draft"][2:],
         "dataset": source.dataset,
