@@ -135,12 +135,6 @@ def test_the_arguments_that_a_page_names_exist(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_has_no_marks_of_a_merge(page):
-    marked = r"^(?:<{7} |={7}$|>{7} )"
-    assert not re.search(marked, page.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_files_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
     for path in re.findall(r"`((?:tests|benchmarks|src|examples)/[\w/]+\.\w+)`", text):

@@ -204,9 +204,8 @@ function saveChoices() {
     stated: stated(),
   };
   // Until the columns are there, what was saved about this data still stands.
-  const isUnread = !named && saved?.data === choices.data;
   if (named) saved = written;
-  keep(choices, isUnread ? saved : written);
+  keep(choices, saved?.data === choices.data ? saved : written);
 }
 
 /** Return the statements about the release, such as its purpose. */
