@@ -87,7 +87,7 @@ ROO = [
 ]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_pair_of_roo_dominates_all_pairs_of_neighbours():
     samplers = [mechanism("roo", **options) for options in some(ROO, one_of=6)]
     found = [excess(sampler, sampler.dominating_pair) for sampler in samplers]
@@ -102,7 +102,7 @@ def test_the_pair_of_a_person_with_two_records_dominates():
     assert not beaten
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_pair_of_every_sampler_dominates_its_neighbours(name):
     for relation, (n, k), epsilon in product(
@@ -282,7 +282,7 @@ def lower_bound(hits, others, trials, epsilon):
     return low - math.exp(epsilon) * high
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_real_releases_of_a_hundred_records_are_not_told_apart_better_than_stated():
     """On the worst neighbours, by the best events: letter a drawn more often than letter b."""
     roo = mechanism("roo", epsilon=1, n=100, k=5)

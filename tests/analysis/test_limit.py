@@ -225,7 +225,7 @@ def cases_of_the_program():
     return every if SOAK else DICE.sample(every, 6)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_linear_program_is_never_below_the_limit_and_close_to_it():
     for n, k, epsilon in cases_of_the_program():
         limit = dproo.limit(n=n, k=k, epsilon=epsilon).lower
@@ -242,7 +242,7 @@ def test_the_linear_program_is_never_below_the_limit_and_close_to_it():
             assert found.alpha <= (1.1 if n >= 10 else 1.2) * limit + SOLVER, (n, k, epsilon)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("n", "epsilon", "times"), SHARP)
 def test_for_two_letters_there_is_a_sampler_near_the_limit(n, epsilon, times):
     """On a finer grid than the one it was made for, and certified by enumeration."""

@@ -95,7 +95,7 @@ def test_several_answers_by_randomized_response_are_certified(epsilon):
         assert_certified(mechanism("subrr", epsilon=epsilon, n=n, k=k, draws=draws))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @given(
     name=st.sampled_from(["roo", "ds-roo", "ls-roo", "subrr"]),
     epsilon=st.fractions(min_value=Fraction(1, 10**4), max_value=20),

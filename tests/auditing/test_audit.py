@@ -17,7 +17,7 @@ from dproo.auditing.confidence import Repetition, log_odds_lower
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, VIOLATED
 from dproo.mechanisms import SAMPLERS
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 ALPHA = 1e-6
 AUDITS, LETTERS = 400, 50

@@ -15,7 +15,7 @@ import dproo
 from dproo.auditing.program import Command, Failure
 from dproo.auditing.trials import VIOLATED
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 DPROO = [*commands.COMMAND, "audit"]
 ROO = ["--sampler", "roo", "-n", "5", "-k", "2", "--epsilon", "1"]
@@ -103,7 +103,7 @@ def test_the_printed_table_is_caught_on_the_command_line():
     assert run(*printed, "--epsilon", "0.2", "-n", "25", "-k", "24").returncode == 5
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_progress_is_shown_on_a_terminal_only():
     assert run(*ROO, "--trials", "1e4").stderr == ""
     ours, terminal = pty.openpty()
@@ -197,7 +197,7 @@ def test_help_teaches_by_example():
     assert "Use invented data only" in shown
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_program_is_audited_from_python(files):
     options = {"trials": 300, "confidence": CERTAIN[1], "epsilon": 1}
     found = dproo.audit(Command("shuf -n 1 {}"), *files, **options)

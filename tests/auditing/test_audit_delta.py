@@ -20,7 +20,7 @@ from dproo.auditing.trials import NOT_REFUTED, VIOLATED, Audit
 from dproo.cli.commands import run
 from dproo.mechanisms.open import OpenAlphabet
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 CERTAIN = "0.999999999"
 EPSILON, DELTA, N = Fraction(1), Fraction(1, 20), 12

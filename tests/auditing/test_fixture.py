@@ -60,7 +60,7 @@ def test_a_generator_that_repeats_itself_is_refuted():
         check(lambda _: next(letters), 1, [0], [1], trials=5_000)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_test_file_elsewhere_has_the_fixture(tmp_path):
     (tmp_path / "test_mine.py").write_text(
         "def test_a_record_shown_as_it_is(assert_private):\n"

@@ -27,7 +27,7 @@ from dproo.cli.commands import cli, run
 from dproo.core.checks import shown
 from dproo.errors import LedgerError
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
@@ -515,7 +515,7 @@ def test_defaults_in_the_working_folder_are_not_read(tmp_path):
     assert json.loads(result.stdout)["sampler"] == "bal-roo"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_hostile_working_folder_changes_nothing(tmp_path):
     for name in ("duckdb", "click", "json", "dproo", "sitecustomize", "narwhals"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
@@ -701,7 +701,7 @@ def writing(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_file_that_cannot_be_written_whole_exits_with_1_and_leaves_nothing(writing, name, capfd):
     """Exit code 4 is for what was charged."""
@@ -722,7 +722,7 @@ def test_a_file_that_cannot_be_written_whole_exits_with_1_and_leaves_nothing(wri
 _FULL = "Error: the output cannot be written: No space left on device.\n"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
 @pytest.mark.parametrize(
     "command", ["", "-h", "ledger", "--version", "plan -h", "plan --k 2 --n 9 --epsilon 1 --json"]
@@ -753,7 +753,7 @@ _LONG = "a" * 5_000
 _NOWHERE = [f"{_LONG}:code", f"{EXAMPLES / 'admissions.csv'}/folder"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "command",
     [

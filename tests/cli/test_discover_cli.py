@@ -26,7 +26,7 @@ def visits(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_strange_file_becomes_a_code_book_and_a_table(
     capsys: pytest.CaptureFixture[str], visits: Path, tmp_path: Path
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_strange_file_becomes_a_code_book_and_a_table(
     assert "Traceback" not in err
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_receipt_and_the_code_book_can_be_printed(
     capsys: pytest.CaptureFixture[str], visits: Path
 ) -> None:

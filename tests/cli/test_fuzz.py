@@ -58,7 +58,7 @@ def assert_civil(code, out, err):
         assert err.startswith("Usage:") or err.count("\n") == 1
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_random_arguments_are_refused_in_one_sentence_and_cost_nothing(house):
     words = [*WORDS, str(house / "data.csv"), str(house / "letters.txt"), str(house)]
     spent = 0
@@ -96,7 +96,7 @@ def release(path):
     return run(["sample", str(path), *options])
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
 def test_broken_text_files_give_a_letter_or_one_sentence(house, kind):
     rows = [f"{i},{DICE.choice(['a', 'b', CANARY, ''])}" for i in range(30)]
@@ -115,7 +115,7 @@ def test_broken_text_files_give_a_letter_or_one_sentence(house, kind):
         assert code or out.strip() in {"a", "b", "other"}
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_broken_parquet_files_give_a_letter_or_one_sentence(house):
     path = house / "broken.parquet"
     table = pa.table({"c": ["a", "b", None, CANARY] * 50, "i": range(200)})

@@ -129,7 +129,7 @@ FORMULAS = (
 BEFORE = ("", " ", "x;", "x,", "x|", "x; ", 'x;"', "x;'", 'x;""', "x,;", "x;-3;", "\u00a0")
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_no_part_of_a_cell_is_a_formula_wherever_lines_are_split(tmp_path):
     path = tmp_path / "ledger.sqlite3"
     book = dproo.Ledger.create(path)

@@ -11,7 +11,7 @@ from support.draws import DICE
 from dproo import Ledger, Model
 from dproo.cli.commands import run
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 BOOK = {
     "schema": {

@@ -86,7 +86,7 @@ ENUMERATIONS = {
 }
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("made", ENUMERATIONS)
 def test_one_record_of_an_enumeration_in_a_duckdb_file_is_not_seen(tmp_path, made):
     """DuckDB makes enumerations of the data, and a file does not say which."""
@@ -109,7 +109,7 @@ def test_one_record_of_an_enumeration_in_a_duckdb_file_is_not_seen(tmp_path, mad
     assert seen[0][2] == ["bad", "ok"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_draft_of_a_table_of_postgresql(postgresql):
     with psycopg.connect(postgresql, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS drafts CASCADE; CREATE SCHEMA drafts")

@@ -63,7 +63,7 @@ def test_dealt_records_have_the_law_of_a_random_partition(counts, parts, calls):
     assert drawn == {blocks: Fraction(ways(blocks), all_ways) for blocks in drawn}
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.usefixtures("few_words")
 def test_records_that_choose_for_themselves_are_independent():
     drawn = law(lambda walk: dealt(walk, [(0, 2), (1, 1)], 2, evenly=False), 10)

@@ -50,7 +50,7 @@ def counts_of(data: Any, *, salt: str, person: str | None, **options: Any) -> li
     return [list(counts) for counts in open_scan(data, query).count_several()]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_batches_hold_every_alphabet_once_and_no_more_than_they_may() -> None:
     names = [f"c{i}" for i in range(200)]
     pairs = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(names, 2)]
@@ -104,7 +104,7 @@ def test_every_thread_of_a_large_machine_has_room_for_its_tables(
     assert seen[-1] == 64
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("person", [None, "who"])
 def test_every_engine_counts_all_batches_of_the_same_records(
     person: str | None, tmp_path: Path, server: Any, postgresql: str

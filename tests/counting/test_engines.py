@@ -32,7 +32,7 @@ from dproo.counting.sources import arrow, descriptors, file_scan, files
 from dproo.counting.sql import duckdb as duckdb_dialect
 from dproo.schema.axis import OpenText
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
 
@@ -46,7 +46,7 @@ def test_importing_the_package_loads_no_engine() -> None:
     assert run.stdout.strip() == "set()"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @settings(max_examples=50 if SOAK else 12)
 @given(cells=CELLS, order=st.randoms(), cut=st.integers(0, 30))
 def test_neither_order_nor_partition_nor_relabelling_changes_counts(
@@ -260,7 +260,7 @@ def test_every_line_of_a_csv_file_is_one_record(
     assert list(counting.count(path, alphabet=["x"], column="b")) == counts
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_lines_of_random_bytes_are_all_counted(tmp_path: Path) -> None:
     alphabet = list(b"ab \xff\xc3\xa9\x80\x00;',")
     for _ in range(20):
@@ -535,7 +535,7 @@ def test_longer_floats_are_not_shortened_to_those_of_another_file(tmp_path: Path
         counting.prepare(tmp_path / "BYTE_STREAM_SPLIT", alphabets=[bins], columns=["n"])
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_more_different_cells_than_memory_holds_are_counted_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -609,7 +609,7 @@ def test_the_engine_for_files_can_do_nothing_else(tmp_path: Path) -> None:
 rows_of_python = pd.DataFrame({"a": [1]})
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_an_alphabet_of_a_hundred_thousand_letters_is_no_trouble(tmp_path: Path) -> None:
     letters = [f"l{i}" for i in range(100_000)]
     rows = pa.table({"a": [*letters[::7], "x", None]})

@@ -217,7 +217,7 @@ def test_columns_and_labels_may_be_called_like_an_attribute(hold: Callable[[str]
         assert list(counting.count(data, alphabet=["x"])) == [1, 1], name
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_files_may_have_any_name(tmp_path: Path) -> None:
     for i, name in enumerate(NAMES):
         path = tmp_path / (name.replace("/", "_") + ENDS[i % len(ENDS)])
@@ -234,7 +234,7 @@ def test_files_may_have_any_name(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
     path = tmp_path / "x.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -36,7 +36,7 @@ from dproo.counting.sources.footer import chunks_of
 from dproo.counting.sources.text import cleaning
 from dproo.schema.cell import text_of
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 MIB = 1 << 20
 ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]
@@ -92,7 +92,7 @@ def assert_one_more(path: Path, content: Callable[[bytes], bytes], record: bytes
         assert with_it == [*without[:-1], without[-1] + 1]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", some(CSV_RECORDS, one_of=10))
 def test_a_poisoned_line_of_csv_is_one_record(name: str, tmp_path: Path) -> None:
     good = b"1,x\n2,7\n"
@@ -107,7 +107,7 @@ def test_a_poisoned_line_of_json_is_one_record(name: str, tmp_path: Path) -> Non
     assert_one_more(path, lambda record: good + record + good, JSON_RECORDS[name])
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "length",
     [
@@ -161,7 +161,7 @@ def holders(column: pa.Array, folder: Path) -> Iterator[Any]:
             yield path
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("kind", some(TEXTS, one_of=4), ids=str)
 def test_bytes_that_are_not_text_are_one_record_each(kind: pa.DataType, tmp_path: Path) -> None:
     column = invalid(BYTES, kind)
@@ -214,7 +214,7 @@ def test_a_null_that_a_folder_names_is_one_record(
     assert list(counting.count(data, alphabet=["y"], column="b", person="a")) == [1, 1]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("index", [pa.int8(), pa.int16(), pa.int32(), pa.int64()], ids=str)
 def test_a_category_in_a_dataset_is_counted_whatever_its_bytes_are(
     index: pa.DataType, tmp_path: Path
@@ -307,7 +307,7 @@ def beside_a_broken_cell(folder: Path) -> Iterator[Any]:
     yield Library(pa.table(rows), pa.Table.select)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the engine below Ibis
 def test_a_cell_of_a_column_that_is_not_named_decides_nothing(tmp_path: Path) -> None:
     """Ibis converted all columns, and failed after the charge by a cell of any of them."""
@@ -478,7 +478,7 @@ def test_a_row_is_one_record_whatever_its_methods_do() -> None:
     assert list(counting.count(rows, alphabet={"a": ["x"]})) == [2, 3]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_blanks_around_a_line_of_json_are_not_of_it(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     blanks = b"".join(blank * (13 * MIB) for blank in (b" ", b"\t", b"\r"))
@@ -528,7 +528,7 @@ def test_text_is_repaired_wherever_it_is_cut() -> None:
         assert whole == cleaning.repaired(text)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("sign", some(["\u00e9", "\u20ac", "\U0001f600"], one_of=6))
 def test_a_long_cell_beyond_ascii_leaves_the_rest_of_its_record_alone(
     sign: str, tmp_path: Path
@@ -544,7 +544,7 @@ def test_a_long_cell_beyond_ascii_leaves_the_rest_of_its_record_alone(
         assert list(others) == [2, 0]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_memory_stays_flat_with_millions_of_bad_lines(tmp_path: Path) -> None:
     code = (
         "import sys; from dproo import counting;"

@@ -37,7 +37,7 @@ from dproo.web.folder import Folder
 THREADS, RELEASES = 16, 50 if SOAK else 2
 
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 
 def state() -> tuple[Any, ...]:
@@ -52,7 +52,7 @@ def state() -> tuple[Any, ...]:
     return logging.root.manager.disable, logging.root.level, loggers, filters, handlers
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_releases_in_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     rows = pa.table({"a": ["x", "y", None] * 50})
     pq.write_table(rows, tmp_path / "x.parquet")

@@ -22,7 +22,7 @@ from dproo import counting
 from dproo.errors import UnpreparedError
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 ROWS = pa.table({"cell": ["x", "y"] * 3, "table": ["x", "y"] * 3})
 UNPREPARED = "the release cannot be prepared: .* Nothing was read or charged[.]"
@@ -283,7 +283,7 @@ OPENING = import_module("dproo.counting.prepare")  # whose name in the package i
 OTHERWISE = {"generator_of_dicts", "arrow_reader", "json_lines"}  # refused as what they are
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("kind", [RuntimeError, OSError, Panic])
 @pytest.mark.parametrize("name", sorted(SOURCES.keys() - OTHERWISE))
 def test_no_source_lets_an_error_of_a_library_through(

@@ -18,7 +18,7 @@ CANARY = "canary-c41d"
 ROWS, KILLS = 2_000_000, 12 if SOAK else 4
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_scan_killed_midway_stays_charged_and_leaves_no_cell_behind(tmp_path):
     data, letters = tmp_path / "data.csv", tmp_path / "letters.txt"
     data.write_text("i,c\n" + f"1,{CANARY}\n2,a\n" * (ROWS // 2))

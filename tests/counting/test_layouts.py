@@ -31,7 +31,7 @@ from dproo.counting.layout import Layout
 from dproo.counting.sources.text.cleaning import array_lines
 from dproo.counting.sources.text.files import plain_blocks
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 ITEMS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

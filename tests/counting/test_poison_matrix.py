@@ -137,7 +137,7 @@ def compare(
         assert after[1] == [before[1][0] + number, 0], shown
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("source", some(poison.HERE, one_of=4))
 def test_a_poison_cell_is_one_record(source: str, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_poison_cell_is_one_record(source: str, tmp_path: Path) -> None:
         assert check(column, few(OPTIONS, 4), 2)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_poison_cell_of_postgresql_is_one_record(server: Any) -> None:
     for column in poison.postgresql(server):
         assert check(column, few(OPTIONS, 4), 2)

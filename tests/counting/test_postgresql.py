@@ -344,7 +344,7 @@ def hear() -> None:
         signal.signal(end, signal.SIG_DFL)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "end",
     [pytest.param(signal.SIGTERM, marks=pytest.mark.untraced), signal.SIGINT, signal.SIGKILL],

@@ -215,7 +215,7 @@ def test_a_secret_is_in_no_object_that_holds_a_database(postgresql: str, tmp_pat
     assert_silent(repr(order), json.dumps(order.shown))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_password_file_is_enough(postgresql: str, tmp_path: Path) -> None:
     """The recommended way: the secret is in no argument, and so in no list of processes."""
     import psycopg  # noqa: PLC0415
@@ -264,7 +264,7 @@ SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey)
 PIECES = ["pass", "pwd", "TOKEN", "a", "_", "=", " ", "\t", ":", "@", "\u00e9", "1", "-", "\n"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_what_may_be_a_secret_is_found_in_one_pass() -> None:
     """A text of 64 KiB of colons took 47 seconds, and nothing else was answered meanwhile."""
     for _ in range(3000):

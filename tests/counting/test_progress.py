@@ -67,7 +67,7 @@ def test_the_share_of_bytes_read_grows_to_the_end(tmp_path, kind):
     assert seen[-1] in {None, Fraction(99, 100)}
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_every_pass_over_a_wide_file_is_part_of_the_share(tmp_path, monkeypatch):
     names = [f"c{i}" for i in range(COLUMNS)]
     path = tmp_path / "wide.csv"

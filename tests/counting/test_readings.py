@@ -18,7 +18,7 @@ from dproo.schema.axis import Axis
 from dproo.schema.reading import DAYS as WIDTHS
 from dproo.schema.reading import FORMATS, Reading
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 CELLS = (
     *(

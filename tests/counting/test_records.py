@@ -59,7 +59,7 @@ def cells_of(text: str, *, delimiter: str, quote: str, columns: int) -> Iterator
             place, cell = ("blank" if place == "start" and sign == " " else "plain"), cell + sign
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("columns", "part"), some(product([1, 2, 3], [1, 1 << 26]), one_of=3))
 def test_no_record_changes_how_another_is_read(
     columns: int, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -91,7 +91,7 @@ def test_quotes_in_a_record_leave_the_next_one_alone(first: str, tmp_path: Path)
 FILLINGS = "\n", "xxx\n", '""', "a,", '"",a\n'
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("filling", "ending", "part"), some(product(FILLINGS, ["", "\n"], [1, 1 << 26]), one_of=4)
 )

@@ -27,7 +27,7 @@ from dproo.counting.sql import duckdb as duckdb_dialect
 from dproo.counting.sql.statements import JOINS_MAX
 from dproo.counting.tally import Tally
 
-pytestmark = [pytest.mark.untraced, pytest.mark.one_of(2)]
+pytestmark = [pytest.mark.untraced, pytest.mark.one_of(3)]
 
 BATCHES = 6 if SOAK else 4
 

@@ -25,7 +25,7 @@ from support.releasing import check, sample
 import dproo
 from dproo import Alphabet, ReleaseError, counting, draft_codebook
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 DATABASES = "sqlite", "mariadb", "postgresql"
 

@@ -46,7 +46,7 @@ ASKED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("writer", "kind"), some(product(WRITERS, KINDS), one_of=2))
 def test_nan_is_read_alike_whatever_the_other_numbers_are(
     writer: str, kind: str, tmp_path: Path

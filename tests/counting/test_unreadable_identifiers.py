@@ -17,7 +17,7 @@ from dproo import Alphabet, Layout, counting
 from dproo.counting.sources.rows import excel
 from dproo.counting.sources.text.cleaning import short_runs
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 LETTERS = ["a", "b"]
 LONG = "x" * 20_000

@@ -29,7 +29,7 @@ from dproo.errors import ChargedError
 from dproo.integrations.agent import Desk, Refused
 from dproo.integrations.mcp import server_of
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 COMMAND = str(Path(sys.executable).parent / "dproo")
 CANARY = "canary7f3a"

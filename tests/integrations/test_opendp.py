@@ -18,7 +18,7 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.integrations import opendp as ours
 from dproo.mechanisms import SAMPLERS, mechanism
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 LETTERS = ["a", "b"]
 EMPTY = dp.vector_domain(dp.atom_domain(T=str), size=0)

@@ -94,7 +94,7 @@ def is_found(made: Ledger) -> bool:
     return False
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.untraced
 def test_random_edits_are_all_found(original: Original) -> None:
     for i in range(EDITS):

@@ -143,7 +143,7 @@ def by(*statements: str) -> Edit:
     return edit
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.untraced
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_edits_are_all_found(original: bytes, path: Path, part: int) -> None:

@@ -162,7 +162,7 @@ def test_a_charge_that_is_refused_after_a_lost_commit_is_known_not_to_stand(
     assert ledger.budget("patients").spent == 9 * 10**8
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_server_that_is_away_is_one_sentence_and_its_return_is_noticed() -> None:
     server = Server()
     try:
@@ -223,7 +223,7 @@ def killed(server: Server, url: str, kills: int) -> dict[str, int]:
     return report
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
     tmp_path: Path, ledger_database: str
 ) -> None:
@@ -234,7 +234,7 @@ def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
     assert report["charged"] - report["shown"] <= CLIENT_KILLS
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("twin", "sentence"),
     [
@@ -251,7 +251,7 @@ def test_a_twin_that_writes_too_late_is_caught_by_kills(
     assert any(sentence in broken() for _ in range(20))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_database_that_does_not_lock_is_caught_by_racers(
     tmp_path: Path, ledger_database: str
 ) -> None:
@@ -267,7 +267,7 @@ def test_a_database_that_does_not_lock_is_caught_by_racers(
             connection.execute(text)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_standby_is_read_and_one_that_lagged_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,7 +318,7 @@ def follows(url: str, head: str) -> bool:
         return False
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_sixty_four_spenders_at_once_are_granted_exactly_what_fits(
     tmp_path: Path, ledger_database: str
 ) -> None:

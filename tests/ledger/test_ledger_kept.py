@@ -157,7 +157,7 @@ def test_a_fork_opens_the_ledger_for_itself(ledger: Ledger) -> None:
     assert ledger.verify().events == 8
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_fork_while_a_thread_charges_finds_no_lock_that_nobody_gives_back(
     ledger: Ledger,
 ) -> None:

@@ -24,7 +24,7 @@ from dproo.ledger import Ledger, accept_restore, copy, in_epsilon, witness
 from dproo.ledger.events import Draft
 from dproo.ledger.stores import sqlite
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)

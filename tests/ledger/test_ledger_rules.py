@@ -98,7 +98,7 @@ class Accounting(RuleBasedStateMachine):
             assert self.ledger.released(number)["values"] == [value]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_no_sequence_of_calls_overspends_or_forgets(where: Path | str, tmp_path: Path) -> None:
     is_file = isinstance(where, Path)
 

@@ -19,7 +19,7 @@ def ordered(page: Served, **changes: Any) -> Answer:
     return page.post("/api/order", {**ORDER, "dataset": "admissions", **changes})
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_page_charges_a_ledger_in_a_database(tmp_path: Path, ledger_database: str) -> None:
     url = emptied(ledger_database)
     folder, _ = admissions(tmp_path, budget="3")
@@ -41,7 +41,7 @@ def test_a_page_charges_a_ledger_in_a_database(tmp_path: Path, ledger_database: 
     assert ledger.released(account.lines[0].entry)["values"] == done.json["values"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_second_person_approves_in_the_room_of_the_ledger(
     tmp_path: Path, ledger_database: str, browser: Any
 ) -> None:

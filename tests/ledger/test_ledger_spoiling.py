@@ -138,7 +138,7 @@ def test_the_database_takes_exactly_the_requests_that_python_can_read(
     assert len(replay.accounts[1].lines) == taken
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_database_takes_exactly_the_receipts_that_python_can_read(
     ledger: Ledger, bob: Any
 ) -> None:

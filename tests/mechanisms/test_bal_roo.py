@@ -175,7 +175,7 @@ def test_every_step_of_the_proof_holds_wherever_some_letters_are(letters):
         proof.check(dataset, changes)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_every_step_of_the_proof_holds_for_structured_datasets(data):

@@ -37,7 +37,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_law_of_the_draw_is_the_pmf(name):
@@ -203,7 +203,7 @@ def test_bits_drawn_together_are_the_bits_drawn_one_by_one(count):
     assert max(together).bit_length() <= count
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "weights", [Runs([(3, 1), (1, 2), (7, 1)]), Runs([(1, 11)]), Runs([(1, 1), (60, 1)])]
 )

@@ -240,7 +240,7 @@ def test_a_letter_seen_often_is_never_obscured():
     assert all(table(c) > c * table.slope for c in range(10))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @given(
     counts=st.lists(st.integers(0, 400), min_size=2, max_size=30).filter(any),
     epsilon=st.sampled_from(["0.001", "0.01", "0.1", "1", "5"]),

@@ -229,7 +229,7 @@ def test_the_plan_promises_no_more_than_a_value_keeps() -> None:
     )
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_black_box_audit_finds_what_is_certified_and_no_more() -> None:
     """One letter more: the largest event is that the new letter is released."""
     law = OpenAlphabet(epsilon=Fraction(1, 2), delta=Fraction(1, 10), n=4, minimum=1)

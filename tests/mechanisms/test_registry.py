@@ -60,7 +60,7 @@ def the_worst_case(name, setting):
     return law.worst_alpha if setting["n"] else law.worst_alpha_of_each(n, draws=draws)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_auto_is_never_worse_than_another_sampler():
     for _ in range(SETTINGS):
         setting = a_setting()

@@ -49,7 +49,7 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
     follow(page, tmp_path, programs=Path(sys.executable).parent)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other(request, tmp_path):
     """On one machine, in one home; a sixth of the how-to pages, others at each commit.
 

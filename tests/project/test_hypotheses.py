@@ -21,7 +21,7 @@ from dproo.mechanisms.rows import RowSampler
 from dproo.synthesis.request import CHOICE, MEASURE, QUESTION, TableRequest
 from dproo.synthesis.run import run
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 THEOREMS = check.theorems()
 UNCHECKED = {"search_found_nothing", "bare_search_found_nothing"}
@@ -76,7 +76,7 @@ def compared(theorem, names, drawn, bound, *, least):
 LS_ROO = "ls_roo_add_remove", "ls_roo_search", "ls_roo_both"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("theorem", "is_convex"), some(product(LS_ROO, [True, False]), one_of=2))
 def test_the_conditions_of_ls_roo_are_those_of_its_theorems(theorem, is_convex):
     def drawn():
@@ -102,7 +102,7 @@ def test_the_conditions_of_ls_roo_are_those_of_its_theorems(theorem, is_convex):
         assert all(found == {True, False} for name, found in tried.items() if name not in CONSTANT)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(("theorem", "letters"), [("ds_roo_replace", 3), ("ds_roo_two_letters", 2)])
 def test_the_conditions_of_ds_roo_are_those_of_its_theorems(theorem, letters):
     def drawn():

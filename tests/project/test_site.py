@@ -38,7 +38,7 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_every_page_is_in_the_site(site):
     for page in DOCS.rglob("*.md"):
         if "_build" not in page.parts:

@@ -10,7 +10,7 @@ NOTEBOOK = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf
 CODE = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT / "examples")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

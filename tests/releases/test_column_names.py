@@ -14,7 +14,7 @@ from dproo import Dataset, Ledger
 from dproo.ledger.rules import private_names
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 NAMES = sorted(private_names(ADD_REMOVE) | {"values", "other", "left_out", "rows", "columns"})
 LETTERS = ["x", "y"]

@@ -45,7 +45,7 @@ from dproo.releases.table import FOUND, FoundTableRequest, ModelRequest
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins, IntegerRange, OpenText
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 SURE: dict[str, Any] = {"epsilon": 600, "delta": "1e-6"}
 """So much that noise changes nothing."""
@@ -102,7 +102,7 @@ def check_visits(book: CodeBook, rows: Sequence[dict[str, Any]]) -> dict[str, di
     return found
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_every_kind_of_column_is_found_in_a_file_that_nobody_described(tmp_path: Path) -> None:
     rows = visits()
     data = dproo.open(written(tmp_path, rows))
@@ -119,7 +119,7 @@ def test_every_kind_of_column_is_found_in_a_file_that_nobody_described(tmp_path:
         book.save(tmp_path / "book.json")
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_decimal_comma_and_dates_with_points_are_read(tmp_path: Path) -> None:
     rows = visits()
     german = [
@@ -161,7 +161,7 @@ def test_months_are_not_guessed_where_slashes_are_between_numbers(tmp_path: Path
     assert found["constraints"] == {"minimum": 2021, "maximum": 2022}
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
     rows = visits()
     frame = pl.DataFrame(rows).with_columns(pl.col("day").str.to_date())
@@ -283,7 +283,7 @@ def test_under_add_remove_the_number_of_records_is_nowhere(tmp_path: Path) -> No
     assert book.columns == ("ward",)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_it_is_one_charge_of_epsilon_and_delta(tmp_path: Path) -> None:
     ledger = Ledger.create(tmp_path / "ledger.sqlite3")
     ledger.declare("visits", budget=685, delta="1e-5", neighbours=REPLACE)

@@ -9,7 +9,7 @@ import pytest
 
 import dproo
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 BOOK = {
     "schema": {

@@ -23,7 +23,7 @@ from dproo import Alphabet, CodeBook, counting
 from dproo.cli.commands import run
 from dproo.counting.layout import Layout
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(17 * i) for i in range(20)]
 WARDS = ["A", "B", "C"]

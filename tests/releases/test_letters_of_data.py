@@ -398,7 +398,7 @@ def functions(ledger: Ledger, ward: str) -> dict[str, Callable[[], object]]:
     }
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_every_reader_of_a_public_file_gives_one_answer_for_a_protected_one(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

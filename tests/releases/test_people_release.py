@@ -105,7 +105,7 @@ def assert_private(before: Kept, after: Kept, sampler: dproo.Mechanism) -> None:
         assert is_at_most_exp(max(one, two) / min(one, two), EPSILON), (sampler, before, after)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("size", [1, 2, 3] if SOAK else [1, 2])
 @pytest.mark.parametrize("name", some(SAMPLERS, one_of=4))
 def test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon(
@@ -181,7 +181,7 @@ def assert_blocks_private(choices: dict[str, Any], *, size: int) -> None:
         assert all(is_at_most_exp(ratio, EPSILON) for ratio in ratios)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_blocks_that_share_a_person_are_caught() -> None:
     """Else the enumeration of blocks would say nothing: here each block is all of the records."""
     choices = {"alphabet": dproo.Alphabet.of(LETTERS), "epsilon": EPSILON}
@@ -196,7 +196,7 @@ def test_blocks_that_share_a_person_are_caught() -> None:
     assert leaks
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_person_of_whom_several_records_are_kept_is_protected_under_add_remove() -> None:
     _, removed = neighbours(kept=2)
     assert {sum(after) - sum(before) for before, after in removed} == {1, 2}

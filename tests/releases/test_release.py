@@ -47,7 +47,7 @@ def charged(ledger, **options):
     return known | options
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.untraced
 def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     """The file is scanned once and released from many times; each release runs all the rest."""
@@ -69,7 +69,7 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
         assert p_value(drawn, dict(zip(letters, off, strict=True))) < ALPHA
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.untraced
 def test_the_law_of_the_records_of_whole_releases_from_a_file(tmp_path):
     """Each release is of one record for each of 2,000 groups with the same counts."""

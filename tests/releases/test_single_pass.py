@@ -16,7 +16,7 @@ import pytest
 import dproo
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 CELLS = ["A"] * 60 + ["B"] * 40
 ROWS = [{"w": cell} for cell in CELLS]

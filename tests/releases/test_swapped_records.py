@@ -127,7 +127,7 @@ def swapped() -> list[tuple[int, bytes]]:
     return [(0, record) for record in HOSTILE] + others
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("source", some(SOURCES, one_of=4))
 def test_no_record_decides_what_is_seen(
     source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -194,7 +194,7 @@ def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: 
         assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("form", some(["csv", "csv.gz", "jsonl"], one_of=6))
 def test_no_record_of_standard_input_decides_what_is_seen(form: str, tmp_path: Path) -> None:
     (tmp_path / "codes.txt").write_text("a\nb\n", encoding="utf-8")
@@ -213,7 +213,7 @@ def test_no_record_of_standard_input_decides_what_is_seen(form: str, tmp_path: P
     assert len(seen) == 1
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("database", ["postgresql", "mariadb", "sqlite", "spark"])
 def test_no_record_of_a_database_decides_what_is_seen(
     database: str, tmp_path: Path, request: pytest.FixtureRequest

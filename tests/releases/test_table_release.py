@@ -25,7 +25,7 @@ from dproo.releases.protection import Protection
 from dproo.releases.table import ModelRequest
 from dproo.synthesis import run as runs
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 
 def field(name, letters, **more):

@@ -190,7 +190,7 @@ def tried(capsys: Any, stored: Stored, cells: dict[str, str], true: dict[str, st
     return options
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("_", range(60 if SOAK else 2))
 def test_a_messy_file_becomes_a_right_value_row_and_table_at_the_second_try(
     _, tables, tmp_path, capsys
@@ -259,7 +259,7 @@ def codebook_of(options: list[str]) -> str:
     return json.dumps({"schema": {"fields": fields}})
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("_", range(60 if SOAK else 2))
 def test_a_messy_file_becomes_a_table_without_a_code_book_at_the_first_try(
     _, tables, tmp_path, capsys

@@ -36,7 +36,7 @@ def random_settings():
         yield sampler, [Fraction(share, sum(raw)) for share in raw]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.untraced
 def test_exact_and_monte_carlo_agree_in_every_setting_and_a_planted_error_is_rejected():
     rejected = {1 + PLANTED: 0, 1 - PLANTED: 0}

@@ -23,7 +23,7 @@ from dproo.study.average import (
     worst_mean_alpha,
 )
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 ONE = 1 << BITS
 MANY = 10**6

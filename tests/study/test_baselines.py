@@ -24,7 +24,7 @@ from dproo.study.baselines import (
 )
 from dproo.study.simulation import _laws
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 ALPHA = 1e-6
 NOISY = st.lists(st.integers(-50, 200), min_size=2, max_size=8)

@@ -36,7 +36,7 @@ def drawn(tmp_path_factory):
     return out
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_figure_drawn_again_is_the_same_file(drawn, tmp_path):
     again = list(islice(figures.write_all(tmp_path, trials=4000), None if SOAK else 4))
     assert len(again) == (20 if SOAK else 4)
@@ -61,7 +61,7 @@ def test_every_figure_is_written_in_every_format(drawn, name):
     assert len(rows_of(drawn, name)) >= 9
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("known", "solved_for"),
     some(
@@ -190,7 +190,7 @@ def exact_alpha_of_ds_roo(epsilon, n, p):
     return sum(abs(q - share) for q, share in zip(output, p, strict=True)) / 2
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_figure_3_agrees_with_the_formulas_and_ds_roo_is_exact(drawn):
     p = [float(share) for share in shape("binomial", k=9).shares]
     distance = sum(abs(share - 1 / 9) for share in p) / 2

@@ -11,7 +11,7 @@ from support.draws import SOAK, some
 import dproo
 from dproo.study.minimax import minimax
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 KNOWN = {"0.2": 0.0716, "0.5": 0.0247, "1": 0.0098, "2": 0.0032}
 OURS = ("roo", "ds-roo", "ls-roo", "subrr")

@@ -231,7 +231,7 @@ def test_what_was_not_measured_has_no_interval():
     assert model.counts()[0]["count"] == pytest.approx(model.records, abs=1)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("network", some(["independent", ((), (0,), (0,))], one_of=4))
 def test_intervals_cover_the_truth_as_often_as_they_say(network):
     inside = total = 0

@@ -116,7 +116,7 @@ class Transcribed:
         return picked
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.usefixtures("asking")
 @pytest.mark.parametrize(
     ("relation", "options"),
@@ -163,7 +163,7 @@ def answer(records, sizes):
     return found
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("g", [1, 2])
 def test_an_answer_changes_by_no_more_than_its_question_pays_for(relation, g, monkeypatch):

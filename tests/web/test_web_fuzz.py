@@ -10,7 +10,7 @@ from support.serving import ORDER, admissions, request, served
 
 from dproo.web.gate import Gate
 
-pytestmark = [pytest.mark.untraced, pytest.mark.one_of(2)]
+pytestmark = [pytest.mark.untraced, pytest.mark.one_of(3)]
 
 TIMES = 10 if SOAK else 1
 BYTES, OBJECTS, QUERIES = 300 * TIMES, 400 * TIMES, 300 * TIMES
@@ -153,7 +153,7 @@ def test_queries_of_any_kind_are_endured(page):
     endure(page, (any_query() for _ in range(QUERIES)))
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 def test_a_bug_behind_the_gate_is_one_sentence():
     async def broken(scope, receive, send):
         del scope, receive, send

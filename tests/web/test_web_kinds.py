@@ -47,7 +47,7 @@ def test_a_decision_is_not_begun_by_what_is_refused():
         Api(folder=None, ledger=None, pool=None)._decide({"number": 1, "is_approved": "true"})
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("value", [False, True, 0, 1, [], {}, 0.0])
 def test_what_is_not_a_text_is_not_an_empty_one(page, value):
     for name in _FIELDS:

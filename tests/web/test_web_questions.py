@@ -236,7 +236,7 @@ class Busy(Pool):
         return Response(status_code=status)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("status", [200, 400, None])
 def test_only_what_was_answered_beforehand_is_remembered(status):
     async def known():
